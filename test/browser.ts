@@ -1,10 +1,10 @@
-// A real Chromium, headless, for what people see. Debian's own; where there is none, what needs it is left out and counted.
+// A real headless Chromium from Debian, for what people see. Tests that need it are skipped and counted without it.
 import { chromium, type Browser } from 'playwright-core'
 import { isOnPath } from './is-on-path.ts'
 
 export const hasBrowser = isOnPath('chromium')
 
-/** Without a sandbox of its own: tests run as root in CI, and open nothing but what they made. */
+/** Without Chromium's sandbox: tests run as root in CI, and only open pages that they made. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',

@@ -1,5 +1,5 @@
-// Where the processes that tests start keep what Node compiled of the sources: most of a short command's time is that.
-// Never in the home of whoever runs the tests.
+// Where processes started by tests cache the code that Node compiled, which takes most of the time of a short command.
+// It is never in the home folder of the user.
 import { join } from 'node:path'
 
 export const compileCacheDirectory = join(import.meta.dirname, '..', 'node_modules', '.cache', 'catalog-bot')

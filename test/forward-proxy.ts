@@ -1,5 +1,4 @@
-// A proxy that only tunnels (CONNECT), and servers behind it whose certificates an authority of the test's signed: what a company's
-// network looks like from inside.
+// A proxy that only tunnels (CONNECT), and servers behind it with certificates from a test CA, as in a company network.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -8,7 +7,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 
 export interface CertificateAuthority {
-  /** The authority's certificate, PEM, as a file. */
+  /** The path of the CA certificate in PEM format. */
   readonly certificateFile: string
   readonly issueCertificate: (hostname: string) => { readonly key: Buffer; readonly cert: Buffer }
 }
@@ -48,7 +47,7 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-/** Speaks TLS under a name, and hands what comes to a plain server of this machine. */
+/** Terminates TLS for a hostname, and forwards the traffic to a plain server on this machine. */
 export async function startTlsTerminator(
   keys: ReturnType<CertificateAuthority['issueCertificate']>,
   behind: number,
@@ -67,11 +66,11 @@ export async function startTlsTerminator(
 }
 
 export interface ForwardProxy extends TestServer {
-  /** What was asked for, `host:port`, in order; refusals too. */
+  /** The requested `host:port` values in order, including rejected ones. */
   readonly requestedHosts: string[]
 }
 
-/** Tunnels to the ports it knows, by `host:port`, for who has the credential. */
+/** Tunnels to the ports in `routes` by `host:port`, for clients with the credential. */
 export async function startForwardProxy(
   routes: Readonly<Record<string, number>>,
   credential?: string,

@@ -1,4 +1,4 @@
-// The public API: what other programs get who import the package.
+// The public API for programs that import the package.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,14 +34,14 @@ const catalogTexts = {
 }
 
 describe('a directory', () => {
-  test("that opm takes passes, and our own rules' warnings do not change that", () => {
+  test('that opm accepts passes, and warnings of our own rules do not change that', () => {
     expect(validateDirectory(resolvePath('one'), { profile: 'opm' })).toEqual({ passed: true, findings: [] })
     const { passed, findings } = validateDirectory(resolvePath('one'))
     expect(passed).toBe(true)
     expect(findings.map(({ rule }) => rule)).toContain('image-by-tag')
   })
 
-  test('is judged by rules as severe as the caller says', () => {
+  test('is validated with the severities that the caller sets', () => {
     const rules = { 'image-by-tag': 'error' } as const
     expect(validateDirectory(resolvePath('one'), { rules }).passed).toBe(false)
     expect(
@@ -51,7 +51,7 @@ describe('a directory', () => {
     ).not.toContain('image-by-tag')
   })
 
-  test("that opm refuses fails with opm's message and a finding with a place", () => {
+  test("that opm rejects fails with opm's message and a finding with a location", () => {
     const { passed, message, findings } = validateDirectory(resolvePath('broken'), { profile: 'opm' })
     expect(passed).toBe(false)
     expect(message).toContain('multiple channel heads found')
@@ -63,13 +63,13 @@ describe('a directory', () => {
     ])
   })
 
-  test('that does not exist is an error of the caller', () => {
+  test('that does not exist throws an error', () => {
     for (const call of [validateDirectory, readCatalog])
       expect(() => call(resolvePath('none'))).toThrow('no such file')
   })
 })
 
-test('a catalog says what its files say, each with its place', () => {
+test('a catalog contains the packages and bundles of its files, with their locations', () => {
   const { packages, bundles } = readCatalog(resolvePath('two'))
   expect(packages).toEqual([expect.objectContaining({ name: 'cat', defaultChannel: 'stable' })])
   expect(bundles.map(({ name, place }) => [name, place.file])).toEqual([
@@ -78,8 +78,8 @@ test('a catalog says what its files say, each with its place', () => {
   ])
 })
 
-describe('the difference of two catalogs', () => {
-  test('is told as data and in words', () => {
+describe('the difference between two catalogs', () => {
+  test('is returned as data and as text', () => {
     const { packages, text } = diffCatalogs(resolvePath('one'), resolvePath('two'))
     expect(packages).toMatchObject([
       { name: 'cat', kind: 'changed', bundles: { added: [{ name: 'cat.v1.1.0', version: '1.1.0' }] } },
@@ -87,7 +87,7 @@ describe('the difference of two catalogs', () => {
     expect(text).toContain('1.1.0 added to channel stable, replaces 1.0.0')
   })
 
-  test('of a catalog and itself is none', () => {
+  test('is empty if they are the same', () => {
     expect(diffCatalogs(resolvePath('two'), resolvePath('two')).packages).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
-// Nothing sleeps in tests: a pause is too long on a quick machine and too short on a busy one. The few that there are
-// stand here by file, with why; a new one waits for what it waits for (`until`), or moves the time of a clock by hand.
+// Tests must not sleep, because a pause is too long on a fast machine and too short on a busy one. The exceptions are
+// listed by file with a reason. Use `until` to wait for a condition, or advance a manual clock.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -53,20 +53,20 @@ const allowedPauses: Readonly<Record<string, readonly [pauses: number, why: stri
   ],
 }
 
-/** Calls of setTimeout, by whatever name it was imported. `clock.sleep()` and `jest.setTimeout()` are others. */
+/** Counts calls of `setTimeout` under any imported name, but not of `clock.sleep()` or `jest.setTimeout()`. */
 function countPauses(text: string): number {
   const names = [...text.matchAll(/\bsetTimeout as (\w+)/g)].map(([, name = '']) => name)
   const calls = new RegExp(String.raw`(?<![.\w])(?:${['setTimeout', ...names].join('|')})\(`, 'g')
   return text.match(calls)?.length ?? 0
 }
 
-test('pauses are counted by whatever name, clocks are not', () => {
+test('setTimeout calls under any imported name are counted, and calls on clocks are not', () => {
   expect(countPauses("import { setTimeout as rest } from 'node:timers/promises'\nawait rest(5)")).toBe(1)
   expect(countPauses('await new Promise((done) => setTimeout(done, 5)); setTimeout(x, 1)')).toBe(2)
   expect(countPauses('await clock.sleep(5); jest.setTimeout(9); sleep(1)')).toBe(0)
 })
 
-test('no test sleeps but those that say why', () => {
+test('no test sleeps except for those listed with a reason', () => {
   const found: Record<string, number> = {}
   for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })) {
     const file = join('test', name)

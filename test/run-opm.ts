@@ -1,8 +1,9 @@
-// The real opm, for tests that compare with it. They must also pass where it is absent, and count what they left out (.ci/build-opm builds one).
+// Runs the real opm for tests that compare with it. They must also pass without opm, and count what they skip
+// (.ci/build-opm builds opm).
 import { spawnSync } from 'node:child_process'
 import { findMissingProgram } from './left-out.ts'
 
-/** Runs opm; undefined where there is none, which is counted as left out. A failure gives its standard error. */
+/** Returns the exit code and output of opm. Returns undefined, counted as skipped, if opm is not installed. */
 export function runOpm(
   args: readonly string[],
   options: { input?: string; env?: Record<string, string> } = {},
@@ -17,7 +18,7 @@ export function runOpm(
   return { code: run.status ?? -1, out: run.stdout, err: run.stderr }
 }
 
-/** The objects of a text in which opm wrote JSON, one after another. */
+/** Parses the concatenated JSON objects that opm writes. */
 export function parseJsonObjects(text: string): Record<string, unknown>[] {
   return text
     .split(/(?<=^\})\n/m)

@@ -1,12 +1,12 @@
-// Where the data that lies beside the project is, for tests that use it. Never part of the project:
-// every such test must also pass where it is absent, and count what it left out.
+// Finds the data next to the project for tests that use it. It is never part of the project: every such test must also
+// pass without it, and count what it skipped.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { reportSkipped } from './left-out.ts'
 
 const sharedDirectory = join(import.meta.dirname, '..', '..', 'shared')
 
-/** A path below `../shared`, or undefined where it does not exist, which is counted as left out. */
+/** A path below `../shared`, or undefined if it doesn't exist. A missing path is counted as skipped. */
 export function findSharedPath(...parts: string[]): string | undefined {
   const path = join(sharedDirectory, ...parts)
   if (existsSync(path)) return path

@@ -181,7 +181,7 @@ function isCatalogOrListPath(path: string, layout: RepositoryLayout): boolean {
 
 function createTooLargeError(maxBytes: number): TooLargeError {
   return new TooLargeError(
-    `the changed files are larger than ${Math.floor(maxBytes / 1024 / 1024)} MB in total`,
+    `the changed files total more than ${Math.floor(maxBytes / 1024 / 1024)} MB`,
   )
 }
 

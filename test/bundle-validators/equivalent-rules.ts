@@ -1,5 +1,5 @@
-// What the validators say, and which of our rules say the same. What differs on purpose stands in explanations, with its
-// reason; docs/bundle-directories.md tells of each.
+// What the validators report, and which of our rules report the same. Intended differences are listed below with a
+// reason; docs/bundle-directories.md explains each.
 
 export interface ValidatorFinding {
   readonly validator: string
@@ -9,7 +9,7 @@ export interface ValidatorFinding {
   readonly detail: string
 }
 
-/** The first is the usual one. */
+/** The first rule is the usual one. */
 const equivalentRules: readonly (readonly [pattern: RegExp, ...rules: readonly string[]])[] = [
   [/Unable to locate (?:manifests|metadata) directory|unable to find a csv/, 'unreadable-bundle'],
   [/Could not find annotations file/, 'unreadable-bundle', 'missing-bundle-annotation'],
@@ -82,13 +82,13 @@ const equivalentRules: readonly (readonly [pattern: RegExp, ...rules: readonly s
   [/RBAC includes permission/, 'risky-permission'],
 ]
 
-/** Our rules that say what a validator says; none where nothing of ours does. */
+/** Our rules that report what a validator reports; empty if no rule does. */
 export function findEquivalentRules({ detail }: ValidatorFinding): readonly string[] {
   const [, ...rules] = equivalentRules.find(([pattern]) => pattern.test(detail)) ?? [/^/]
   return rules
 }
 
-/** Why we do not say what a validator says; undefined where we should. */
+/** Why we don't report what a validator reports; undefined if we should. */
 export function explainUnreportedFinding({ validator, type, detail }: ValidatorFinding): string | undefined {
   if (validator === 'community')
     return 'the validator "community" is deprecated, and wants the path of a Dockerfile'
@@ -98,7 +98,7 @@ export function explainUnreportedFinding({ validator, type, detail }: ValidatorF
   return undefined
 }
 
-/** Rules of which the errors are not the same, each with the reason. */
+/** Rules with errors that differ from those of the validators, each with the reason. */
 export const explainedDifferencesByRule: ReadonlyMap<string, string> = new Map(
   [
     ...['broken-deployment', 'broken-webhook', 'unserved-owned-crd'],

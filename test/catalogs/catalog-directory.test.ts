@@ -1,4 +1,4 @@
-// Directories on disk, opened as opm opens them, and its words for what cannot be opened.
+// Directories on disk, opened as opm opens them, with the same error messages.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ function listCatalogFiles(dir: string): readonly CatalogDirectoryFile[] {
 }
 
 describe('a catalog directory', () => {
-  test('holds every file that is not ignored, whatever its name', () => {
+  test('contains every file that is not ignored, regardless of its name', () => {
     mkdirSync(join(catalogRoot, 'sub'))
     for (const path of ['README.md', '.hidden', 'a\nb', 'sub/x.json', 'sub/skip'])
       writeFileSync(join(catalogRoot, path), path)
@@ -29,7 +29,7 @@ describe('a catalog directory', () => {
     expect(new TextDecoder().decode(files[3]?.read() as Uint8Array)).toBe('sub/x.json')
   })
 
-  test('reads one file after the other into the same memory, whatever their sizes', () => {
+  test('reads files of any size into the same buffer, one after another', () => {
     const contents = ['short', 'x'.repeat(10_000), '', 'short again']
     for (const [at, content] of contents.entries()) writeFileSync(join(catalogRoot, `${at}`), content)
     const memory = new ReusableReadBuffer()
@@ -51,7 +51,7 @@ describe('a catalog directory', () => {
 })
 
 describe('a symbolic link', () => {
-  test('to a file is that file, and tells when it leads out of the directory', () => {
+  test('to a file is read as that file, and is marked if it leads out of the directory', () => {
     mkdirSync(join(catalogRoot, 'catalog'))
     writeFileSync(join(catalogRoot, 'outside'), 'x')
     writeFileSync(join(catalogRoot, 'catalog', 'inside'), 'x')
@@ -66,7 +66,7 @@ describe('a symbolic link', () => {
     expect(files[0]?.read()).toEqual(Buffer.from('x'))
   })
 
-  test('to a directory, to nothing or to itself is an error in the words of Go', () => {
+  test('to a directory, to a missing file, or to itself is an error with the message of Go', () => {
     mkdirSync(join(catalogRoot, 'dir'))
     symlinkSync('dir', join(catalogRoot, 'a'))
     symlinkSync('nothing', join(catalogRoot, 'b'))
@@ -79,7 +79,7 @@ describe('a symbolic link', () => {
   })
 })
 
-test('an ignore file that cannot be read stops everything', () => {
+test('an unreadable ignore file makes the directory unreadable', () => {
   symlinkSync('nothing', join(catalogRoot, '.indexignore'))
   expect(openCatalogDirectory(catalogRoot)).toEqual({
     kind: 'unreadable',
@@ -88,15 +88,15 @@ test('an ignore file that cannot be read stops everything', () => {
   })
 })
 
-describe('what is no regular file', () => {
-  test('is refused without waiting for its end', () => {
+describe('a special file', () => {
+  test('is read without blocking, and an endless one is rejected', () => {
     symlinkSync('/dev/zero', join(catalogRoot, 'endless'))
     symlinkSync('/dev/null', join(catalogRoot, 'empty'))
     execFileSync('mkfifo', [join(catalogRoot, 'pipe')])
     const read = Object.fromEntries(listCatalogFiles(catalogRoot).map((file) => [file.path, file.read()]))
     expect(read['endless']).toEqual({ error: `read ${catalogRoot}/endless: not a regular file` })
     expect(read['empty']).toHaveLength(0)
-    // Nobody writes to it: it is as empty.
+    // A pipe without a writer reads as empty.
     expect(read['pipe']).toHaveLength(0)
   })
 })

@@ -1,4 +1,4 @@
-// Catalogs from git trees: what opm would read of them on a checkout, links and ignore files included.
+// Catalogs from Git trees, loaded as opm would read them from a checkout, including links and ignore files.
 import { describe, expect, test } from '@jest/globals'
 import { noopCache } from '../../src/catalogs/null-store.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
@@ -14,7 +14,7 @@ type TreeFileContent = string | { readonly link: string }
 const rootTree = toTreeSha('a'.repeat(40))
 const catalogRoot = 'catalogs/v4.20'
 
-/** A tree of files and links; blobs are numbered as they come. */
+/** A tree of files and links. Blobs are numbered in order. */
 function createRepository(files: Readonly<Record<string, TreeFileContent>>): GitRepository {
   const blobTexts: string[] = []
   const entries = Object.entries(files).map(([path, content]) => {
@@ -55,7 +55,7 @@ const listLinkFindings = (catalog: Catalog) =>
     .map(({ at }) => at?.file)
 
 describe('a link in a catalog', () => {
-  test('is the file that it leads to', async () => {
+  test('is read as the file that it points to', async () => {
     const catalog = await loadCatalogFrom({
       [`${catalogRoot}/foo/catalog.yaml`]: createPackageYaml('foo'),
       [`${catalogRoot}/bar/catalog.yaml`]: { link: '../foo/other.yaml' },
@@ -71,9 +71,9 @@ describe('a link in a catalog', () => {
 
   test.each([
     ['to another directory of the repository', '../../../shared/foo.yaml', 1],
-    ['to a place of the machine', '/etc/passwd', 0],
-    ['to a place above the repository', '../../../foo.yaml', 0],
-  ])('that leads out, %s, is told', async (_, link, packages) => {
+    ['to an absolute path', '/etc/passwd', 0],
+    ['to a path above the repository', '../../../foo.yaml', 0],
+  ])('that leads out, %s, is reported', async (_, link, packages) => {
     const catalog = await loadCatalogFrom({
       [`${catalogRoot}/foo/catalog.yaml`]: { link },
       'shared/foo.yaml': createPackageYaml('foo'),
@@ -98,7 +98,7 @@ describe('an ignore file', () => {
     [`${catalogRoot}/notes`]: 'nothing: here\n',
   }
 
-  test('that begins with a byte order mark ignores nothing by its first line, as for opm', async () => {
+  test('that starts with a byte order mark ignores nothing by its first line, as in opm', async () => {
     const catalog = await loadCatalogFrom({ ...files, [`${catalogRoot}/.indexignore`]: '\ufeffnotes\n' })
     expect(catalog.loadErrors).toHaveLength(1)
   })
@@ -113,9 +113,9 @@ describe('an ignore file', () => {
   })
 
   test.each([
-    ['more patterns than can be held against the paths', 'a*b*c\n'.repeat(4000)],
+    ['more patterns than can be matched against the paths', 'a*b*c\n'.repeat(4000)],
     ['a pattern that is longer than any ignore file', 'a'.repeat(9 * 1024 * 1024)],
-  ])('with %s is one that cannot be read: the catalog is not valid', async (_, ignored) => {
+  ])('with %s makes the catalog invalid', async (_, ignored) => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`${catalogRoot}/${at}`, '']))
     const catalog = await loadCatalogFrom({ ...many, ...files, [`${catalogRoot}/.indexignore`]: ignored })
     expect(catalog.packages).toEqual([])
@@ -127,7 +127,7 @@ describe('an ignore file', () => {
     ])
   })
 
-  test('with all patterns that a large catalog may have is followed', async () => {
+  test('with as many patterns as a large catalog may have is applied', async () => {
     const catalog = await loadCatalogFrom({
       ...files,
       [`${catalogRoot}/.indexignore`]: `${'x?y\n'.repeat(10_000)}notes\n`,
@@ -137,7 +137,7 @@ describe('an ignore file', () => {
   })
 })
 
-test('a file that no reader gets through fails its catalog, and nothing remembers that', async () => {
+test('a file that exceeds the reader limits fails its catalog, and the failure is not cached', async () => {
   let isBusy = true
   const readers: CatalogFileReaderPool = {
     ...readerPool,

@@ -1,4 +1,4 @@
-// Where the paths of a repository do not tell its catalogs, what is in the files does.
+// If the paths of a repository do not identify its catalogs, the content of its files does.
 import { expect, test } from '@jest/globals'
 import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
 import type { BlobSha } from '../../src/pull-request/ids.ts'
@@ -28,7 +28,7 @@ async function findLayoutIn(files: Record<string, string>, configured: { path: s
   return { roots: layout.catalogs.map(({ root }) => root), opened }
 }
 
-test('a catalog in a place of its own is found by its packages', async () => {
+test('a catalog in an unusual location is found by its packages', async () => {
   const { roots } = await findLayoutIn({
     'deploy/olm/index/tern.yaml': packageYaml,
     'deploy/values.yaml': 'a: 1',
@@ -37,7 +37,7 @@ test('a catalog in a place of its own is found by its packages', async () => {
   expect(roots).toEqual(['deploy/olm/index'])
 })
 
-test('it is found however late in its file the package stands, in JSON too', async () => {
+test('a package late in a large JSON file identifies a catalog', async () => {
   const late = `${'{"schema": "olm.bundle", "name": "x"}\n'.repeat(900)}{ "schema" : "olm.package" }`
   expect((await findLayoutIn({ 'build/index/tern/catalog.json': late, 'go.mod': 'x' })).roots).toEqual([
     'build/index/tern',
@@ -53,14 +53,14 @@ test('catalogs inside a source repository are found below any directory', async 
   expect(roots).toEqual(['olm/catalog/v4.9', 'olm/catalog/v4.20'])
 })
 
-test('a template is no catalog, though it holds packages', async () => {
+test('a template is not a catalog, even if it contains packages', async () => {
   const template = `schema: olm.template.basic\nentries:\n- ${packageYaml.replaceAll('\n', '\n  ')}`
   expect(
     (await findLayoutIn({ 'sources/tern.yaml': template, 'sources/readme.yaml': 'a: 1' })).roots,
   ).toEqual([])
 })
 
-test('no file is opened where the paths tell the catalogs, or the configuration does', async () => {
+test('no file is opened if the paths or the configuration identify the catalogs', async () => {
   expect(await findLayoutIn({ 'catalogs/v4.20/tern/catalog.yaml': packageYaml })).toEqual({
     roots: ['catalogs/v4.20'],
     opened: [],
@@ -71,7 +71,7 @@ test('no file is opened where the paths tell the catalogs, or the configuration 
   })
 })
 
-test('links and files too large to be read tell nothing; a file that cannot be read is not passed over', async () => {
+test('links and files that are too large are ignored, but an unreadable file is an error', async () => {
   const { roots, opened } = await findLayoutIn({ 'a/b.yaml': 'link', 'c/d.yaml': 'too large' })
   expect(roots).toEqual([])
   expect(opened).toEqual(['c/d.yaml'])

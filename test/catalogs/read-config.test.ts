@@ -1,5 +1,5 @@
-// What lies at the configuration's place without being one: each is said in its own words, and nothing is merged. Asked as
-// the App asks, and as the command line does.
+// Entries at the path of the configuration that are not valid configuration files: each has a specific message and
+// blocks the merge, both in the App and on the command line.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
@@ -102,7 +102,7 @@ async function evaluateAsApp({ from, head }: Awaited<ReturnType<typeof commitPul
 
 describe('a configuration that is', () => {
   test.each(configCases)(
-    '%s says so, with its place and what to do, and nothing is merged',
+    '%s is reported with its location and a fix, and blocks the merge',
     async (_what, files, problem, fix, position = positionAt(1, 1)) => {
       const pull = await commitPull(files)
       const repo = fixture.origin.directory
@@ -124,7 +124,7 @@ describe('a configuration that is', () => {
     },
   )
 
-  test('not UTF-8 says where', async () => {
+  test('not UTF-8 is reported with its location', async () => {
     const bytes = Buffer.concat([Buffer.from('# ü\nowners: # '), Buffer.from([0xfc]), Buffer.from('\n')])
     const oid = fixture.origin.git(['hash-object', '-w', '--stdin'], bytes)
     const examined = await evaluateAsApp(await commitPull({ [configPath]: { mode: '100644', oid } }))
@@ -134,7 +134,7 @@ describe('a configuration that is', () => {
     ])
   })
 
-  test('a link is told by the command line itself, by a directory that is validated, and with a way out', async () => {
+  test('a link is reported by check and for a directory, but accepted as an explicit path', async () => {
     const { from, head } = await commitPull({
       [configPath]: { mode: '120000', content: '../strict.yml' },
       'strict.yml': strictConfig,
@@ -161,7 +161,7 @@ describe('a configuration that is', () => {
     await expect(loadLocalConfig(checkout, undefined)).rejects.toThrow(
       `${configPath}:1:1: the configuration of this repository is invalid: it is a symbolic link`,
     )
-    // Whoever names a file means what it leads to.
+    // An explicitly named file may be a link.
     expect((await loadLocalConfig(checkout, `${checkout}/${configPath}`)).root).toBe('')
     await expect(loadLocalConfig(checkout, checkout)).rejects.toThrow('it is a directory, but must be a file')
   })

@@ -6,17 +6,17 @@ afterEach(() => readerPool?.close())
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const createLargeInput = (text: string) => encodeText(`${text}\n${'# comment\n'.repeat(5000)}`)
-/** Each item is a value of its own: that takes time, and many times the file's size. */
+/** Each item is a separate value, which takes time, and many times the size of the file in memory. */
 const expensiveYaml = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
-test('a file that takes too long is given up, and those behind it are read', async () => {
+test('a file that takes too long is abandoned, and the next file is read', async () => {
   readerPool = openCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
   const answers = [readerPool.read(expensiveYaml), readerPool.read(createLargeInput('schema: y y\nname: z'))]
   expect((await answers[0]) ?? 'given up').toBe('given up')
   expect((await answers[1])?.others).toMatchObject([{ schema: 'y y', name: 'z' }])
 }, 90_000)
 
-test('a file that takes too much memory is given up, and the process goes on', async () => {
+test('a file that takes too much memory is abandoned, and the next file is read', async () => {
   readerPool = openCatalogFileReaderPool(1, { time: 60_000, memory: 64 })
   expect((await readerPool.read(expensiveYaml)) ?? 'given up').toBe('given up')
   expect((await readerPool.read(createLargeInput('schema: z')))?.others).toMatchObject([{ schema: 'z' }])

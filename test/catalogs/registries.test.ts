@@ -1,4 +1,4 @@
-// The App's way of asking registries: what one look may cost, whatever registries do.
+// The registry access of the App: the time limit of one evaluation, regardless of what registries do.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { openRegistries } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
@@ -20,7 +20,7 @@ const openTestRegistries = (evaluationTime: number) =>
     lookTime: evaluationTime,
   })
 
-test('a look ends in time though a registry asks for patience again and again; silence is unknown', async () => {
+test('an evaluation ends in time with unknown answers even if a registry keeps sending 429', async () => {
   registry.script = (_, response) => void response.writeHead(429, { 'retry-after': '1' }).end()
   const registries = await openTestRegistries(300)
   const askRegistries = registries.forEvaluation()
@@ -42,7 +42,7 @@ test('a look ends in time though a registry asks for patience again and again; s
   await registries.close()
 })
 
-test('another look has all of its time', async () => {
+test('another evaluation has its full time', async () => {
   registry.add('a/b', '2')
   registry.script = ({ path }) => path.endsWith('/1')
   const registries = await openTestRegistries(300)

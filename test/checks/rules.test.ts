@@ -1,4 +1,4 @@
-// What every rule must have, whatever it judges: a page, a good example and a bad one, and that each is what it says.
+// What every rule must have: a page, a good example, and a bad one, with the results that they declare.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -15,12 +15,12 @@ const projectRoot = join(import.meta.dirname, '../..')
 const exampleCases = readExampleCases()
 const formatCaseName = (one: ExampleCase) => `${one.id}/${one.kind}/${one.why}`
 
-describe('every example is what its folder says', () => {
+describe('every example has the result that its folder declares', () => {
   test.each(exampleCases.map((one) => [formatCaseName(one), one] as const))('%s', async (_name, one) => {
     const { findings } = await evaluateExample(one)
     const alongside = Object.keys(one.settings.alongside ?? {})
     const found = findings.filter(({ rule }) => !alongside.includes(rule))
-    // A bad example wakes its own rule and no other, or nobody could tell what it proves.
+    // A bad example violates only its rule, because otherwise it is unclear what it proves.
     const others = found.filter(({ rule }) => one.kind === 'good' || rule !== one.id)
     expect({
       foundBesides: others.map(
@@ -28,7 +28,7 @@ describe('every example is what its folder says', () => {
       ),
       findsItsOwn: found.some(({ rule }) => rule === one.id),
     }).toEqual({ foundBesides: [], findsItsOwn: one.kind === 'bad' })
-    // What is excused is there, or the excuse is out of date.
+    // The excused findings must exist, because otherwise the excuse is outdated.
     expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(alongside))
     if (one.marked.length > 0)
       expect(found.map(({ at, rule }) => (at ? `${at.file}:${at.line} ${rule}` : rule)).sort()).toEqual(
@@ -42,42 +42,45 @@ describe('every example is what its folder says', () => {
 })
 
 describe('every rule', () => {
-  test.each(allRules.map((rule) => [rule.id, rule] as const))('%s has all that a rule has', (id, rule) => {
-    expect(id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)
-    expect(rule.title).toMatch(/^[A-Za-z].*[^.]$/)
-    const own = readRuleExampleCases(id)
-    expect({
-      good: own.some(({ kind }) => kind === 'good'),
-      bad: own.some(({ kind }) => kind === 'bad'),
-    }).toEqual({
-      good: true,
-      bad: true,
-    })
-    for (const { kind, marked } of own) {
-      if (kind === 'good') expect(marked).toEqual([])
-      expect(marked.filter((mark) => !mark.endsWith(id))).toEqual([])
-    }
-    const page = join(projectRoot, `docs/rules/${id}.md`)
-    expect(existsSync(page)).toBe(true)
-    const text = readFileSync(page, 'utf8')
-    expect(text).toMatch(/<!-- example bad\/[^ ]+ -->/)
-    for (const heading of ['## What', '## Why', '## Fix']) {
-      const body = text.split(`${heading}\n`)[1]?.split('\n## ')[0]?.trim() ?? ''
-      expect({ heading, says: body.length > 15 && !body.includes('As the finding says') }).toEqual({
-        heading,
-        says: true,
+  test.each(allRules.map((rule) => [rule.id, rule] as const))(
+    '%s has everything that a rule requires',
+    (id, rule) => {
+      expect(id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)
+      expect(rule.title).toMatch(/^[A-Za-z].*[^.]$/)
+      const own = readRuleExampleCases(id)
+      expect({
+        good: own.some(({ kind }) => kind === 'good'),
+        bad: own.some(({ kind }) => kind === 'bad'),
+      }).toEqual({
+        good: true,
+        bad: true,
       })
-    }
-  })
+      for (const { kind, marked } of own) {
+        if (kind === 'good') expect(marked).toEqual([])
+        expect(marked.filter((mark) => !mark.endsWith(id))).toEqual([])
+      }
+      const page = join(projectRoot, `docs/rules/${id}.md`)
+      expect(existsSync(page)).toBe(true)
+      const text = readFileSync(page, 'utf8')
+      expect(text).toMatch(/<!-- example bad\/[^ ]+ -->/)
+      for (const heading of ['## What', '## Why', '## Fix']) {
+        const body = text.split(`${heading}\n`)[1]?.split('\n## ')[0]?.trim() ?? ''
+        expect({ heading, says: body.length > 15 && !body.includes('As the finding says') }).toEqual({
+          heading,
+          says: true,
+        })
+      }
+    },
+  )
 
-  test('is in a list, once, and no folder of examples belongs to none', () => {
+  test('is in the list exactly once, and every folder of examples belongs to a rule', () => {
     const ids = allRules.map(({ id }) => id)
     expect(ids.toSorted()).toEqual([...findDefinedRules(projectRoot).keys()].sort())
     expect(new Set(ids).size).toBe(ids.length)
     expect([...new Set(exampleCases.map(({ id }) => id))].filter((id) => !ids.includes(id))).toEqual([])
   })
 
-  test('of a suite finds nothing where nobody asks for the suite', async () => {
+  test('of a suite finds nothing if the suite is not requested', async () => {
     const optional = new Map(allRules.flatMap(({ id, suite }) => (suite === undefined ? [] : [[id, suite]])))
     for (const one of exampleCases.filter(({ id, kind }) => kind === 'bad' && optional.has(id))) {
       const { findings } = await evaluateExample(one, { suites: [] })
@@ -86,11 +89,11 @@ describe('every rule', () => {
     expect(optional.size).toBeGreaterThan(10)
   })
 
-  test('that opm enforces is one that it refuses a catalog for: its bad example has a message of opm', async () => {
+  test('is enforced by opm exactly if its bad example has an opm message', async () => {
     for (const one of exampleCases.filter(({ kind, judges }) => kind === 'bad' && judges === 'catalog')) {
       const rule = allRules.find(({ id }) => id === one.id)
       const { message } = await evaluateExample(one)
-      // What cannot be opened has its words from the system.
+      // The message for a file that cannot be opened comes from the operating system.
       if (one.id !== 'file-unreadable')
         expect({ rule: one.id, refused: message !== undefined }).toEqual({
           rule: one.id,
@@ -100,7 +103,7 @@ describe('every rule', () => {
   })
 })
 
-test('lists of rules are as the script makes them', () => {
+test('lists of rules match the output of the script', () => {
   for (const [path, text] of renderRuleLists(projectRoot))
     expect(readFileSync(join(projectRoot, path), 'utf8')).toBe(text)
 })

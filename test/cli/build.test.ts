@@ -1,4 +1,4 @@
-// `build` as people run it: where the image goes, what is printed, and what the exit codes say.
+// Runs `build` as users do: checks the destination of the image, the output, and the exit codes.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/reg
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { catalogBot } from './command.ts'
 
-// Every command may start processes, on a machine that may be busy.
+// Commands may start processes, which is slow on a busy machine.
 jest.setTimeout(60_000)
 
 let temporaryDirectory: string
@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(temporaryDirectory, { recursive: true })
 })
 
-test('an image without a base goes to a directory, and its digest is told', async () => {
+test('an image without a base is written to a directory, and the output has its digest', async () => {
   const layout = join(temporaryDirectory, 'layout')
   const { code, out } = await catalogBot(
     'build',
@@ -49,7 +49,7 @@ test('an image without a base goes to a directory, and its digest is told', asyn
   expect(index.manifests).toMatchObject([{ digest: result.digest }])
 })
 
-test('a catalog that opm would not serve is not built, and opm’s words say why', async () => {
+test('a catalog that opm would not serve is not built, and the error has the message of opm', async () => {
   const broken = join(temporaryDirectory, 'broken')
   mkdirSync(broken)
   writeFileSync(join(broken, 'catalog.yaml'), 'schema: olm.package\nname: foo\n')
@@ -65,7 +65,7 @@ test('a catalog that opm would not serve is not built, and opm’s words say why
   expect(err).toContain('invalid package "foo"')
 })
 
-test('without a place to go nothing is built', async () => {
+test('a build without a destination fails, and the error lists the options', async () => {
   const { code, err } = await catalogBot('build', join(temporaryDirectory, 'catalog'), '-t', 'quay.io/o/c:v1')
   expect(code).toBe(2)
   expect(err).toContain('--push, --dry-run, and --oci-layout')

@@ -1,4 +1,4 @@
-// The command line as it is published: built into one script, whose compiled code is kept from run to run.
+// The published command line: built into one script, with its compiled code cached between runs.
 import { execFile, execFileSync } from 'node:child_process'
 import {
   cpSync,
@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { catalogBot, type CommandResult } from './command.ts'
 
-// Every command is a process of its own, on a machine that may be busy.
+// Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
 
 const projectRoot = join(import.meta.dirname, '..', '..')
@@ -49,7 +49,7 @@ beforeEach(() => {
   cacheDirectory = mkdtempSync(join(packageDirectory, 'cache-'))
 })
 
-/** Above where the output goes, as a machine may have one: what is built must be the project's own, and alone. */
+/** Puts a foreign package above the output folder: the build must use only the project's own packages. */
 function plantForeignPackage(directory: string): void {
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "name": "commander", "main": "index.js" }')
@@ -59,7 +59,7 @@ function plantForeignPackage(directory: string): void {
   )
 }
 
-/** One bundle of good form whose image has a tag, which our own rules speak of, and a dangling edge. */
+/** One valid bundle with an image by tag, which our own rules report, and a dangling edge. */
 const packageYaml = (name: string) => `schema: olm.package
 name: ${name}
 defaultChannel: stable
@@ -108,7 +108,7 @@ describe('the built command', () => {
     ['json', ['-o', 'json']],
     ['sarif', ['-o', 'sarif']],
     ["opm's verdict", ['--profile', 'opm', '-o', 'json', '--no-cache']],
-  ])('says what the sources say: %s', async (_, options) => {
+  ])('prints the same output as the sources: %s', async (_, options) => {
     const [fromSources, first, again] = [
       await catalogBot('validate', ...options, catalogDirectory),
       await runBuiltCommand(['validate', ...options, catalogDirectory]),
@@ -119,14 +119,14 @@ describe('the built command', () => {
     expect(first.code).toBe(0)
   })
 
-  test('loads what is not joined only for the commands that need it', async () => {
+  test('loads separate modules for the commands that need them', async () => {
     const drawn = await runBuiltCommand(['graph', catalogDirectory, '--package', 'foo'])
     expect(drawn.err).toBe('')
     expect(drawn.out).toContain('foo.v1.0.0')
     expect(drawn).toEqual(await catalogBot('graph', catalogDirectory, '--package', 'foo'))
   })
 
-  test('fails as the sources do', async () => {
+  test('fails with the same exit code and error as the sources', async () => {
     for (const wrong of [
       ['validate'],
       ['validate', join(packageDirectory, 'nowhere')],
@@ -139,7 +139,7 @@ describe('the built command', () => {
     }
   })
 
-  test('reads a file of which the optimising compiler is worth its time', async () => {
+  test('reads a file large enough to trigger the optimizing compiler', async () => {
     const large = join(packageDirectory, 'large')
     mkdirSync(large)
     const padding = `description: |\n${`  ${'x'.repeat(97)}\n`.repeat(50_000)}`
@@ -147,7 +147,7 @@ describe('the built command', () => {
     expect(await runBuiltCommand(['validate', '--profile', 'opm', large])).toMatchObject({ code: 0, err: '' })
   })
 
-  test('runs without a place to keep anything', async () => {
+  test('runs without a writable cache folder', async () => {
     const nowhere = { CATALOG_BOT_CACHE: '/dev/null/cache' }
     expect(await runBuiltCommand(['validate', '--profile', 'opm', catalogDirectory], nowhere)).toMatchObject({
       code: 0,
@@ -159,7 +159,7 @@ describe('the built command', () => {
 describe('compiled code', () => {
   const validate = () => runBuiltCommand(['validate', '--profile', 'opm', '--no-cache', catalogDirectory])
 
-  test('is kept, for nobody else to read, and taken in the next run', async () => {
+  test('is cached with owner-only permissions, and reused in the next run', async () => {
     await validate()
     const { mode } = statSync(findCachedCode())
     expect(mode & 0o077).toBe(0)
@@ -170,17 +170,17 @@ describe('compiled code', () => {
     expect(readFileSync(findCachedCode()).equals(before)).toBe(true)
   })
 
-  test('is kept for each command by itself', async () => {
+  test('is cached separately for each command', async () => {
     await validate()
     await runBuiltCommand(['--version'])
     expect(listCachedFiles().filter((entry) => entry.isFile())).toHaveLength(2)
   })
 
   test.each([
-    ['cut short', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
+    ['truncated', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
     ['empty', () => Buffer.alloc(0)],
-    ['something else', () => Buffer.from('not code at all')],
-  ])('that is %s is made anew', async (_, damage) => {
+    ['not code', () => Buffer.from('not code at all')],
+  ])('that is %s is regenerated', async (_, damage) => {
     await validate()
     const whole = readFileSync(findCachedCode())
     writeFileSync(findCachedCode(), damage(whole))
@@ -188,14 +188,14 @@ describe('compiled code', () => {
     expect(readFileSync(findCachedCode()).length).toBeGreaterThan(whole.length / 2)
   })
 
-  test('of another day is made anew, with what has run since', async () => {
+  test('from another day is regenerated', async () => {
     await validate()
     utimesSync(findCachedCode(), oldDate, oldDate)
     await validate()
     expect(statSync(findCachedCode()).mtimeMs).toBeGreaterThan(oldDate.getTime() + 1)
   })
 
-  test('leaves no drafts behind', async () => {
+  test('leaves no temporary files behind', async () => {
     await Promise.all(Array.from({ length: 4 }, validate))
     expect(listCachedFiles().filter((entry) => /\.\d+$/.test(entry.name))).toEqual([])
   })

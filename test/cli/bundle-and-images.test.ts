@@ -71,7 +71,7 @@ afterAll(async () => {
   await registry.close()
 })
 
-test('a path that is not there is called that, not a strange image', async () => {
+test('a nonexistent path is reported as neither a file, a directory, nor an image reference', async () => {
   const { code, err } = await runCli('bundle', 'validate', './not-there')
   expect(code).toBe(2)
   expect(err).toContain('"./not-there" is not an existing file or directory, and not an image reference')
@@ -119,13 +119,13 @@ describe('bundle', () => {
       await images.stop()
     }
   }, 180_000)
-  test('validate points at the line, gives the words, and names the rule', async () => {
+  test('validate shows the location, the message, and the source line', async () => {
     const { out } = await runCli('bundle', 'validate', join(temporaryDirectory, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: error: OLM ignores the annotation olm.skiprange')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, failed/)
   }, 90_000)
-  test('validate says what opm says where opm refuses', async () => {
+  test('validate reports the message of opm if opm rejects the bundle', async () => {
     const { code, out } = await runCli(
       'bundle',
       'validate',
@@ -139,7 +139,7 @@ describe('bundle', () => {
       message: 'failed to derive properties: json: cannot unmarshal number into Go value of type string',
     })
   }, 90_000)
-  test('validate asks the suites that it is told to, and knows no others', async () => {
+  test('validate runs only the requested suites, and rejects an unknown one', async () => {
     const rulesOf = async (...more: string[]) => {
       const { out } = await runCli(
         'bundle',
@@ -175,7 +175,7 @@ describe('bundle', () => {
 })
 
 describe('images', () => {
-  test('says what is not there, sums up by registry, and goes on where it stopped', async () => {
+  test('reports missing images, summarizes by registry, and resumes from saved answers', async () => {
     const answers = join(temporaryDirectory, 'answers')
     const first = await runCli(
       'images',
@@ -200,12 +200,12 @@ describe('images', () => {
     )
     expect(registry.requests).toHaveLength(requestsBefore)
   }, 90_000)
-  test('what no registry tells is no pass', async () => {
+  test('an image without an answer from its registry does not pass', async () => {
     writeTestFile('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
     const ran = await runCli('images', join(temporaryDirectory, 'away'), '--insecure-registry', 'localhost:1')
     expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('unknown: localhost:1/org/a:1') })
   }, 90_000)
-  test('passes when all are there, and cannot run on no directory', async () => {
+  test('passes if all images exist, and fails for a nonexistent directory', async () => {
     expect(
       (await runCli('images', join(temporaryDirectory, 'whole'), '--insecure-registry', registry.host)).code,
     ).toBe(0)
@@ -213,7 +213,7 @@ describe('images', () => {
   }, 90_000)
 })
 
-test('what a catalog and a registry say cannot command the terminal', async () => {
+test('escape codes in a catalog or an argument do not reach the terminal', async () => {
   const image = `${registry.host}/org/\u001b[2Jgone`
   writeTestFile(
     'hostile/catalog.json',

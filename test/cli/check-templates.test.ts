@@ -1,5 +1,5 @@
-// A pull request that changes a template and forgets the catalog, told, mended with the command that is given, and told
-// no more: with a real repository, a real registry's protocol and the real command line.
+// A pull request that changes a template but not its catalog: catalog-bot reports it, the suggested command fixes it,
+// and the next check passes. Uses a real repository, a mock registry, and the real command line.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ function commitFiles(files: Readonly<Record<string, string>>): string {
   runGit('commit', '-q', '--allow-empty', '-m', 'x')
   return runGit('rev-parse', 'HEAD')
 }
-/** Whatever the finding says: run by a shell, as people would. */
+/** Runs the command from the finding as a user would in a shell, and commits the output. */
 async function runShellCommand(command: string): Promise<string> {
   const [, source = '', format = '', file = ''] =
     /catalog-bot render (\S+) -o (\S+) > (\S+)/.exec(command) ?? []
@@ -109,8 +109,8 @@ afterAll(async () => {
   await registry.stop()
 })
 
-describe('a pull request that changes the template alone', () => {
-  test('is told what differs, and passes once the command that it is given has been run', async () => {
+describe('a pull request that changes only the template', () => {
+  test('gets a finding with the differences, and passes after the suggested command ran', async () => {
     commitFiles({ [templatePath]: basicTemplate('1.0.0') })
     const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
 
@@ -132,7 +132,7 @@ describe('a pull request that changes the template alone', () => {
     expect(passed).toMatchObject({ drift: [], verdict: 'merge' })
   })
 
-  test('waits for the registry where it brings a bundle, and asks nothing where it brings none', async () => {
+  test('waits for the registry if it adds a bundle, and needs no registry if it adds none', async () => {
     commitFiles({ [templatePath]: basicTemplate('1.0.0') })
     const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
     const added = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
@@ -148,7 +148,7 @@ describe('a pull request that changes the template alone', () => {
     expect(settled.drift[0]?.what).toContain('package lantern differs (default channel)')
   })
 
-  test('is refused where the configuration of the base states the pair, whatever its own configuration says', async () => {
+  test('is blocked if the base configuration declares the pair, even if its own does not', async () => {
     const stated = {
       '.github/catalog-bot.yml': `templates: [{template: "t/{name}.yaml", catalog: "catalogs/v4.20/{name}"}]\n`,
     }
@@ -167,7 +167,7 @@ describe('a pull request that changes the template alone', () => {
     expect(removedCheck.drift).toMatchObject([{ rule: 'unrenderable-template', severity: 'error' }])
   })
 
-  test('is offered a patch where the configuration says so, and passes once git has applied it', async () => {
+  test('gets a patch if the configuration enables it, and matches after git applies the patch', async () => {
     runGit('checkout', '-q', '--orphan', 'patched')
     runGit('rm', '-r', '-q', '-f', '.')
     commitFiles({

@@ -1,4 +1,4 @@
-// `check` of a pull request that is larger than its budget: a verdict with the number, not a failure of the command.
+// `check` on a pull request that exceeds its budget reports a verdict with the number instead of failing.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ const runCheck = (...more: string[]) =>
     ...more,
   )
 
-test('a pull request that is too large is blocked, and the number is told', async () => {
+test('a pull request that is too large is blocked, and the reason has the number', async () => {
   const { code, out, err } = await runCheck()
   expect({ code, err }).toEqual({ code: 1, err: '' })
   expect(out).toMatch(
@@ -50,7 +50,7 @@ test('a pull request that is too large is blocked, and the number is told', asyn
   )
 })
 
-test('the same for machines', async () => {
+test('the JSON output has the same verdict and the reason code', async () => {
   const { code, out } = await runCheck('-o', 'json')
   expect(code).toBe(1)
   expect(JSON.parse(out)).toMatchObject({

@@ -1,4 +1,4 @@
-// `doctor` against the sandbox: with somebody's token, as the App, and what comes of the two rulesets that it writes.
+// `doctor` against the sandbox: with a user's token, as the App, and with the two rulesets that it writes.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
@@ -29,7 +29,7 @@ interface DoctorResult {
   readonly err: string
 }
 
-/** Runs the command without anything of our own environment. */
+/** Runs the command without our own environment variables. */
 function runDoctor(args: readonly string[], environment: Record<string, string> = {}): Promise<DoctorResult> {
   const env = {
     PATH: process.env['PATH'],
@@ -54,7 +54,7 @@ const tokenArguments = () => [
 ]
 
 describe('doctor', () => {
-  test('with a token says how the App would merge, and writes rulesets under which that works', async () => {
+  test('with a token reports how the App would merge, and writes rulesets that allow it', async () => {
     const it = await sandboxContext.openMergeCase()
     const folder = await mkdtemp(join(sandboxContext.githubFixture.directory, 'rulesets-'))
     const args = ['--repository', it.full, ...tokenArguments(), '--rulesets', folder]
@@ -80,7 +80,7 @@ describe('doctor', () => {
       plan: { method: { kind: 'push', checksFirst: true, signed: false }, missing: [], faster: [] },
     })
 
-    // Nobody else pushes, and the App only what has its checks.
+    // Only the App can push, and only a commit that has its checks.
     expect(
       (await sandboxContext.pushMerge(it, sandboxContext.githubFixture.github.tokenFor('maintainer')))
         .accepted,
@@ -92,7 +92,7 @@ describe('doctor', () => {
     expect(await sandboxContext.readTip(it)).toBe(it.mergeSha)
   })
 
-  test('as the App says what is missing, by exit code 1, and follows the configuration', async () => {
+  test('as the App reports missing permissions, and fails if the configured method cannot work', async () => {
     const it = await sandboxContext.openMergeCase()
     sandboxContext.githubFixture.github.addRules(it.full, [
       { type: 'required_linear_history' },
@@ -119,16 +119,16 @@ describe('doctor', () => {
   })
 
   test.each([
-    ['a repository without its owner', ['--repository', 'x', '--app', '1'], {}, 'OWNER/NAME'],
+    ['a repository without an owner', ['--repository', 'x', '--app', '1'], {}, 'OWNER/NAME'],
     ['no App', ['--repository', 'a/b'], { GITHUB_TOKEN: 'x' }, '--app'],
     ['no token', ['--repository', 'a/b', '--app', '1'], {}, 'GITHUB_TOKEN does not contain a token'],
     [
-      'a repository that is not there',
+      'a nonexistent repository',
       ['--repository', 'a/b', '--app', '1', '--branch', 'm'],
       { GITHUB_TOKEN: 'x' },
       'a/b',
     ],
-  ])('cannot run with %s: exit code 2', async (_what, args, environment, message) => {
+  ])('with %s exits with code 2', async (_what, args, environment, message) => {
     const ran = await runDoctor(args, environment)
     expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
   })

@@ -1,4 +1,4 @@
-// `graph` and `diff` as people run them: pictures of what is, and of what changes.
+// Runs `graph` and `diff` as users do: diagrams of the current upgrade graph and of its changes.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ beforeAll(() => {
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 describe('graph', () => {
-  test("prints opm's picture of every package", async () => {
+  test("prints opm's graph of every package", async () => {
     const ours = await catalogBot('graph', join(temporaryDirectory, 'two'))
     expect(ours).toMatchObject({ code: 0, err: '' })
     expect(ours.out).toContain('foo-stable-foo.v1.0.0["foo.v1.0.0"]-- replace --> foo-stable-foo.v2.0.0')
@@ -55,7 +55,7 @@ describe('graph', () => {
     if (theirs) expect(lines(ours.out)).toEqual(lines(theirs.out))
     expect((await catalogBot('graph', join(temporaryDirectory, 'two'), '--opm')).out).toBe(ours.out)
   }, 90_000)
-  test('draws one package as SVG, and asks for a folder for more', async () => {
+  test('draws one package as SVG, and requires --out for several', async () => {
     expect((await catalogBot('graph', join(temporaryDirectory, 'one'), '-o', 'svg')).out).toMatch(
       /^<svg [^]*<\/svg>\n$/,
     )
@@ -64,7 +64,7 @@ describe('graph', () => {
     const chosen = await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'svg', '--package', 'bar')
     expect(chosen.out).toContain('<title>bar</title>')
   }, 90_000)
-  test('writes a file for each package, none outside the folder whatever a package is called', async () => {
+  test('writes one file per package, and none outside the folder for a name such as ../../up', async () => {
     const out = join(temporaryDirectory, 'drawn', 'here')
     const run = await catalogBot('graph', join(temporaryDirectory, 'odd'), '-o', 'svg', '--out', out)
     expect(run).toMatchObject({ code: 0 })
@@ -73,12 +73,12 @@ describe('graph', () => {
     await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'short', '--out', out)
     expect(readFileSync(join(out, 'foo.mmd'), 'utf8')).toMatch(/^flowchart BT\n/)
   }, 90_000)
-  test('draws what can be read of a broken catalog, and fails', async () => {
+  test('draws the readable part of a broken catalog, and fails', async () => {
     const run = await catalogBot('graph', join(temporaryDirectory, 'broken'))
     expect(run).toMatchObject({ code: 1, err: expect.stringContaining('c.json: ') })
     expect(run.out).toContain('foo.v1.0.0')
   }, 90_000)
-  test('cannot run on no directory, or for a package that is not there', async () => {
+  test('fails for a nonexistent directory or package', async () => {
     expect(await catalogBot('graph', join(temporaryDirectory, 'nowhere'))).toMatchObject({ code: 2 })
     expect(await catalogBot('graph', join(temporaryDirectory, 'one'), '--package', 'baz')).toMatchObject({
       code: 2,
@@ -112,16 +112,16 @@ describe('diff', () => {
   const diff = (output: string, ...more: string[]) =>
     catalogBot('diff', '--repo', repo(), '--base', base, '--head', head, '-o', output, ...more)
 
-  test('draws before and after in one picture, what is new marked', async () => {
+  test('draws before and after in one diagram, with new entries marked', async () => {
     const mermaid = await diff('mermaid')
     expect(mermaid).toMatchObject({ code: 0, out: expect.stringMatching(/\+ 3\.0\.0[^]*linkStyle \d/) })
     expect(mermaid.out).not.toContain('bar')
     expect((await diff('svg')).out).toMatch(/^<svg [^]*\+ 3\.0\.0[^]*was head/)
   }, 90_000)
-  test('ends its Markdown in the picture', async () => {
+  test('ends its Markdown with the diagram', async () => {
     expect((await diff('markdown')).out).toMatch(/^- [^]*\n\n```mermaid\nflowchart BT\n[^]*\n```\n$/)
   }, 90_000)
-  test('stands in the comment that the bot would write', async () => {
+  test('is part of the comment that catalog-bot would write', async () => {
     const { out } = await catalogBot(
       ...['explain', '--repo', repo(), '--base', base, '--head', head, '--author', 'a', '--offline'],
     )
@@ -130,7 +130,7 @@ describe('diff', () => {
       /```mermaid\nflowchart BT\n[^]*\ndirection BT\n[^]*\+ 3\.0\.0[^]*\n```\n/,
     )
   }, 90_000)
-  test('tells what catalogs become by a bundle directory, which changes none by itself', async () => {
+  test('shows the catalog changes that will follow from a new bundle directory', async () => {
     for (const [path, text] of Object.entries(releaseRepositoryFiles)) writeTestFile(`repo/${path}`, text)
     const before = commit()
     for (const [path, text] of Object.entries(createMergedBundleFiles('1.1.0')))
@@ -143,11 +143,11 @@ describe('diff', () => {
     expect(explained.out).toContain('`1.1.0` added to channel `stable`')
     git('reset', '-q', '--hard', head)
   }, 90_000)
-  test('draws nothing where no channel changes, and says so', async () => {
+  test('draws nothing if no channel changes, and reports that', async () => {
     const run = await catalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
     expect(run).toMatchObject({ code: 0, out: '', err: 'No channel changes.\n' })
   }, 90_000)
-  test('writes pictures into a folder', async () => {
+  test('writes diagrams to a folder', async () => {
     const out = join(temporaryDirectory, 'changes')
     expect(await diff('svg', '--out', out)).toMatchObject({ code: 0, out: `${join(out, 'foo.svg')}\n` })
     expect(await diff('text', '--out', out)).toMatchObject({ code: 2 })

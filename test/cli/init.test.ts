@@ -1,4 +1,4 @@
-// `init` in a repository: what it finds, what it writes and leaves; and `check` as one types it there, with nothing but defaults.
+// `init` in a repository: what it detects, writes, and leaves unchanged; and `check` with default options.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ async function captureOutput(run: () => Promise<void>): Promise<{ code: unknown;
 const runInitCommand = (options: InitOptions) => captureOutput(() => runInit(undefined, options))
 const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 
-test('a layout that is known needs no configuration, and none is written', async () => {
+test('a known layout needs no configuration, and none is written', async () => {
   const top = createRepository('known', { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml })
   const { code, out } = await runInitCommand({ write: true })
   expect(code).toBe(0)
@@ -63,7 +63,7 @@ test('a layout that is known needs no configuration, and none is written', async
   expect(existsSync(join(top, '.github'))).toBe(false)
 })
 
-test('where no catalog is found, a configuration is shown, and written when that is asked for, once', async () => {
+test('without a catalog, a configuration is shown, and --write creates it but overwrites none', async () => {
   const top = createRepository('unknown', { 'README.md': 'x' })
   const file = join(top, '.github', 'catalog-bot.yml')
   expect(await runInitCommand({})).toMatchObject({ code: 1, out: expect.stringContaining('- path: catalog') })
@@ -90,7 +90,7 @@ test('the rulesets name the App and the default branch', async () => {
   expect(b).toMatchObject({ bypass_actors: [], conditions: { ref_name: { include: ['refs/heads/main'] } } })
 })
 
-test('the workflow reads only, pins what it runs, and names a package that nobody else can register', async () => {
+test('the workflow is read-only, pins what it runs, and uses a package in our own npm scope', async () => {
   const { out } = await runInitCommand({ action: true })
   const { permissions, jobs } = parse(out) as {
     permissions: unknown
@@ -102,13 +102,13 @@ test('the workflow reads only, pins what it runs, and names a package that nobod
     if (run?.startsWith('npm') === true)
       expect(run).toMatch(/^npm install .* --ignore-scripts @catalog-bot\/cli@\d+\.\d+\.\d+$/)
   }
-  // As action.yml does it: what runs the command is in the test of that.
+  // The same step as in action.yml, which has its own test.
   expect(jobs.validate.steps.at(-1)?.run).toBe(
     '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action',
   )
 })
 
-test('check without options compares this branch with the default one, as whom git names', async () => {
+test('check without options compares with the default branch, as the user in the git config', async () => {
   const top = createRepository('defaults', {
     'catalogs/v4.20/tern/catalog.yaml': catalogYaml,
     'operators/tern/ci.yaml': 'reviewers: [terry]\n',

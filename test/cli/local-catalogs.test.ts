@@ -1,4 +1,4 @@
-// Who names no directory gets the catalogs of the repository they stand in, as the bot recognises them.
+// Without a directory argument, commands use the catalogs that catalog-bot detects in the current repository.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ const runValidate = async (directory: string, ...more: string[]) => {
   return { code, err, dirs: lines.map((line) => (JSON.parse(line) as { dir: string }).dir) }
 }
 
-test('validate looks at every catalog of the repository, older versions first, from wherever one stands', async () => {
+test('validate checks every catalog of the repository from any directory, older versions first', async () => {
   const top = createRepository('versions', {
     'catalogs/v4.20/tern/catalog.yaml': catalogYaml,
     'catalogs/v4.9/tern/catalog.yaml': catalogYaml,
@@ -48,7 +48,7 @@ test('validate looks at every catalog of the repository, older versions first, f
   )
 })
 
-test('they are found by what is in their files too, or by what the configuration states', async () => {
+test('catalogs are found by the content of their files, or by the configuration', async () => {
   const top = createRepository('odd', {
     'deploy/index/tern.yaml': catalogYaml,
     'deploy/values.yaml': 'a: 1\n',
@@ -61,7 +61,7 @@ test('they are found by what is in their files too, or by what the configuration
   expect(await runValidate(top, '--no-config')).toMatchObject({ dirs: ['deploy/index'] })
 })
 
-test('where there is none to be found, that is said', async () => {
+test('the error reports that there is no catalog or no Git repository', async () => {
   const top = createRepository('none', { 'README.md': 'x' })
   const found = await runValidate(top)
   expect(found).toMatchObject({ code: 2, dirs: [] })

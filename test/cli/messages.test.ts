@@ -1,4 +1,4 @@
-// How the command line says things: colours, errors of the system, remarks of `doctor`, names that were meant.
+// Messages of the command line: colors, system errors, `doctor` results, and suggestions for mistyped names.
 import { describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { findClosestNames } from '../../src/cli/rule.ts'
@@ -23,12 +23,12 @@ test.each([
   [true, { FORCE_COLOR: '0' }, false],
   [false, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
   [true, { TERM: 'dumb' }, false],
-])('a terminal (%j) with %j has colours: %j', (isTTY, environment, has) => {
+])('a terminal (%j) with %j has colors: %j', (isTTY, environment, has) => {
   expect(supportsColor({ isTTY }, environment)).toBe(has)
 })
 
-describe('an error of the system', () => {
-  test('is a sentence about what it is about', () => {
+describe('a system error', () => {
+  test('names the file and the problem', () => {
     let error: unknown
     try {
       readFileSync('/no/such')
@@ -55,7 +55,7 @@ describe('an error of the system', () => {
 describe('doctor', () => {
   const wanted = { contents: 'write', issues: 'write', members: 'read' }
 
-  test('tells what everything needs from what can be left out', () => {
+  test('fails for a missing required permission, and is inconclusive for an optional one', () => {
     expect(diagnosePermissions(wanted, { contents: 'write', issues: 'write', members: 'read' }).ok).toBe(true)
     expect(
       diagnosePermissions(wanted, { contents: 'read', issues: 'admin', members: 'write' }),
@@ -70,7 +70,7 @@ describe('doctor', () => {
     expect(diagnosePermissions(wanted, undefined).ok).toBeUndefined()
   })
 
-  test('tells a delivery that failed long ago from one that fails now', () => {
+  test('fails if the latest delivery failed, and is inconclusive if an earlier one failed', () => {
     const [good, bad, unanswered] = [200, 502, 0].map((status) => ({ status, at: 'then' })) as [
       { status: number; at: string },
       { status: number; at: string },
@@ -87,7 +87,7 @@ describe('doctor', () => {
     expect(diagnoseWebhookDeliveries(undefined).ok).toBeUndefined()
   })
 
-  test('knows a clock that GitHub would refuse tokens of', () => {
+  test('fails for a clock skew that makes GitHub reject tokens', () => {
     const there = 'Sun, 06 Nov 1994 08:49:37 GMT'
     const now = Date.parse(there)
     expect(diagnoseClock(there, now + 30_000).ok).toBe(true)
@@ -104,7 +104,7 @@ describe('doctor', () => {
     expect(diagnoseProxy({ https_proxy: 'http://user:secret@proxy' })?.text).not.toContain('secret')
   })
 
-  test('takes a registry that lacks the image for one that answers', () => {
+  test('treats a registry without the image as reachable', () => {
     const remarks = diagnoseRegistries(
       new Map([
         ['a.example', { kind: 'missing', reason: 'no such image' }],
@@ -117,14 +117,14 @@ describe('doctor', () => {
   })
 })
 
-test('a name that was meant is found, and none for a word that is like none', () => {
+test('the closest name is suggested, and none for an unrelated word', () => {
   const names = ['several-heads', 'no-head', 'image-by-tag']
   expect(findClosestNames('sevral-head', names)[0]).toBe('several-heads')
   expect(findClosestNames('by-tag', names)).toEqual(['image-by-tag'])
   expect(findClosestNames('xyzzy', names)).toEqual([])
 })
 
-test('a rule has a page, the operator’s where there is one', () => {
+test('a rule links to its page, at RULES_URL if that is set', () => {
   const before = process.env['RULES_URL']
   try {
     delete process.env['RULES_URL']
@@ -137,7 +137,7 @@ test('a rule has a page, the operator’s where there is one', () => {
   }
 })
 
-test('the package for authors has no dependencies, and a name that nobody else can register', () => {
+test('the package for authors has no dependencies, and a name in our own npm scope', () => {
   const made = createAuthorPackageJson({
     version: '1.2.3',
     license: 'X',

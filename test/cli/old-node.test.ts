@@ -1,4 +1,4 @@
-// The command under a Node.js that is too old for it: it runs under the newer one beside it, or says how to get one.
+// The command under a Node.js that is too old: it uses a newer one installed next to it, or reports how to get one.
 import { execFile, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ beforeAll(() => {
   for (const part of ['bin', 'package.json'])
     cpSync(join(projectRoot, part), join(packageDirectory, part), { recursive: true })
   fakeVersionScript = join(packageDirectory, 'pretend.cjs')
-  // What the command asks; an old Node.js itself need not be here.
+  // The command reads this version, so that the test requires no old Node.js.
   writeFileSync(
     fakeVersionScript,
     `Object.defineProperty(process, 'versions', {
@@ -37,7 +37,7 @@ function runUnderNode(version: string, command: string, ...parameters: string[])
   )
 }
 
-/** A package `node` beside the command, whose program is a script. */
+/** Installs a package `node` next to the command, with a script as its program. */
 function installFakeNode(version: string, script: string): void {
   const nodeDirectory = join(packageDirectory, 'node_modules', 'node')
   rmSync(nodeDirectory, { recursive: true, force: true })
@@ -50,7 +50,7 @@ const getCommandPath = () => join(packageDirectory, 'bin', 'catalog-bot.cjs')
 
 describe('a Node.js that is too old', () => {
   test.each(['16.20.2', '20.20.2', '22.19.0'])(
-    '%s is told of in one sentence, with a way out',
+    '%s is reported without a stack trace, and with a command to run instead',
     async (version) => {
       const { code, out, err } = await runUnderNode(version, getCommandPath(), 'validate', 'x')
       expect(code).toBe(2)
@@ -61,7 +61,7 @@ describe('a Node.js that is too old', () => {
     },
   )
 
-  test('in a checkout says that npm ci brings one', async () => {
+  test('in a checkout suggests npm ci', async () => {
     mkdirSync(join(packageDirectory, 'src'))
     writeFileSync(join(packageDirectory, 'src', 'cli.ts'), '')
     const { code, err } = await runUnderNode('20.20.2', getCommandPath(), '--version')
@@ -70,7 +70,7 @@ describe('a Node.js that is too old', () => {
     expect(err).toContain('Run "npm ci" in this checkout')
   })
 
-  test('hands everything to the newer one that is installed beside it', async () => {
+  test('forwards all arguments to a newer one installed next to the command', async () => {
     installFakeNode('24.21.0', '#!/bin/sh\nshift\necho "newer: $*"\nexit 7\n')
     expect(await runUnderNode('20.20.2', getCommandPath(), 'validate', 'a b')).toEqual({
       code: 7,
@@ -79,13 +79,13 @@ describe('a Node.js that is too old', () => {
     })
   })
 
-  test('hands nothing to another old one', async () => {
+  test('forwards nothing to another old one', async () => {
     installFakeNode('20.1.0', '#!/bin/sh\necho never\n')
     const { code, out } = await runUnderNode('20.20.2', getCommandPath(), '--version')
     expect({ code, out }).toEqual({ code: 2, out: '' })
   })
 
-  test('ends the newer one when it is ended itself, and as it ended', async () => {
+  test('forwards SIGTERM to the newer one, and exits with its code', async () => {
     installFakeNode(
       '24.21.0',
       `#!/bin/sh\ntrap 'exit 9' TERM\necho ready\nfor i in $(seq 400); do sleep 0.05; done\n`,
@@ -108,7 +108,7 @@ describe('a Node.js that is too old', () => {
   })
 })
 
-test('the oldest Node.js that the command takes is the one that the package names', () => {
+test('the oldest Node.js that the command accepts is the minimum in package.json', () => {
   const { engines } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
     engines: { node: string }
   }

@@ -1,4 +1,4 @@
-// `once` in the sandbox: a sweep with a workflow's token merges what passes, without a server and without a webhook.
+// `once` in the sandbox: a sweep with a workflow's token merges passing pull requests, without a server or a webhook.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ import { compileCacheDirectory } from '../compile-cache.ts'
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
 
-/** What the workflow of docs/once.md gives its token, as an App's permissions are called. */
+/** The token permissions of the workflow in docs/once.md, under the names of App permissions. */
 const documentedPermissions = Object.fromEntries(
   Object.entries(readDocumentedWorkflow().jobs.sweep.permissions).map(([name, level]) => [
     name.replaceAll('-', '_'),
@@ -55,7 +55,7 @@ function readDocumentedWorkflow(): DocumentedWorkflow {
   return parse(/```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '') as DocumentedWorkflow
 }
 
-/** As OTLP has it in JSON: https://opentelemetry.io/docs/specs/otlp/. */
+/** A span in the JSON encoding of OTLP: https://opentelemetry.io/docs/specs/otlp/. */
 interface OtlpSpan {
   readonly name: string
   readonly traceId: string
@@ -99,7 +99,7 @@ interface OnceResult {
   readonly err: string
 }
 
-/** With the addresses that a runner of GitHub Enterprise Server has in its environment, and REST below `/api/v3`. */
+/** Runs `once` with the URLs that a GitHub Enterprise Server runner sets, with REST below `/api/v3`. */
 function runOnce(token: string, ...args: readonly string[]): Promise<OnceResult> {
   const env = {
     PATH: process.env['PATH'],
@@ -130,11 +130,11 @@ const findStory = (id: string) => {
 describe('the workflow to copy', () => {
   const { on, permissions: others, jobs } = readDocumentedWorkflow()
 
-  test('runs by the clock and by hand alone: never for what a pull request can choose', () => {
+  test('runs only on a schedule or manually, never on an event that a pull request can trigger', () => {
     expect(Object.keys(on).sort()).toEqual(['schedule', 'workflow_dispatch'])
   })
 
-  test('gives its token to one command, and nothing to any other job', () => {
+  test('gives its token to one command, and no permissions to any other job', () => {
     expect(others).toEqual({})
     const withToken = jobs.sweep.steps.filter((step) => JSON.stringify(step).includes('github.token'))
     expect(withToken).toEqual([
@@ -142,7 +142,7 @@ describe('the workflow to copy', () => {
     ])
   })
 
-  test('pins each action by its commit, and checks nothing of a pull request out', () => {
+  test('pins each action by its commit, and checks out nothing from a pull request', () => {
     for (const { uses, with: given } of jobs.sweep.steps.filter((step) => step.uses !== undefined)) {
       expect(uses).toMatch(/^[\w./-]+@[0-9a-f]{40}$/)
       expect(JSON.stringify(given ?? {})).not.toContain('github.event')
@@ -151,7 +151,7 @@ describe('the workflow to copy', () => {
 })
 
 describe('once', () => {
-  test('merges what passes, leaves what must not be merged, and leaves nothing behind', async () => {
+  test('merges a passing pull request, not an unapproved one, and leaves no files behind', async () => {
     await mkdir(join(directory, 'tmp'))
     const good = await demoScenario.github.openPull(findStory('good update').open(demoScenario))
     const bad = await demoScenario.github.openPull(findStory('update by a non-owner').open(demoScenario))
@@ -173,7 +173,7 @@ describe('once', () => {
     expect(await readdir(join(directory, 'tmp'))).toEqual([])
     expect(`${ran.out}${ran.err}`).not.toContain(token)
 
-    // The same run, as whoever watches it by traces sees that pull request: one job, and in it what it took.
+    // The traces of the same run show a job for that pull request, with its steps as child spans.
     const jobs = receivedSpans.filter(({ name, attributes }) => {
       const pull = attributes.find(({ key }) => key === 'catalog_bot.pull')
       return name === 'job pull' && JSON.stringify(pull?.value) === `{"intValue":${good.number}}`
@@ -191,7 +191,7 @@ describe('once', () => {
     expect(JSON.stringify(receivedSpans)).not.toContain(token)
   }, 180_000)
 
-  test("refuses a person's token, and one that GitHub does not know", async () => {
+  test("rejects a person's token, and one that GitHub does not know", async () => {
     const open = (token: string) =>
       openTokenClient({
         token,

@@ -1,4 +1,4 @@
-// The commands under opm's names print what the real opm prints, from the same arguments.
+// The commands with opm's names print the same output as the real opm for the same arguments.
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -129,7 +129,7 @@ describe('convert-template', () => {
     expect(out.includes('packageName')).toBe(kind === 'substitutes')
   })
 
-  test('says in opm’s words what is no catalog', async () => {
+  test('rejects an invalid catalog with the message of opm', async () => {
     writeFileSync(join(folder, 'broken.yaml'), 'schema: olm.bundle\nimage: [1]\n')
     const ours = await captureOutput(() =>
       convertTemplate('basic', join(folder, 'broken.yaml'), { output: 'json' }),
@@ -169,7 +169,7 @@ describe('list', () => {
     })
   })
 
-  test('knows no other package', async () => {
+  test('rejects an unknown package', async () => {
     expect(
       await captureOutput(() => printList('channels', catalogDirectory, 'bar', { output: 'text' })),
     ).toEqual({
@@ -185,9 +185,9 @@ describe('render-graph', () => {
     ['all', [], {}],
     ['one package', ['-p', 'foo'], { packageName: 'foo' }],
     ['no such package', ['-p', 'bar'], { packageName: 'bar' }],
-    ['what OLM v0 passes over', ['--draw-v0-semantics'], { drawV0Semantics: true }],
+    ['edges that OLM v0 ignores', ['--draw-v0-semantics'], { drawV0Semantics: true }],
     [
-      'from a bundle on',
+      'from a minimum bundle',
       ['--minimum-edge', 'foo.v1.1.0', '--draw-v0-semantics'],
       { minimumEdge: 'foo.v1.1.0', drawV0Semantics: true },
     ],
@@ -199,7 +199,7 @@ describe('render-graph', () => {
     expect(out.includes('foo.v1.0.0')).toBe(!flags.includes('--minimum-edge') && !flags.includes('bar'))
   })
 
-  test('says in opm’s words that there is no such bundle', async () => {
+  test('reports an unknown bundle with the message of opm', async () => {
     expect(
       await captureOutput(() => renderGraph([catalogDirectory], { minimumEdge: 'foo.v9' })),
     ).toMatchObject({
@@ -219,9 +219,9 @@ describe('init', () => {
     expect(out).toContain('image/png')
   })
 
-  test('nothing but a name', () => expectSameAsOpm(['init', 'foo'], () => initPackage('foo', {})))
+  test('only a name', () => expectSameAsOpm(['init', 'foo'], () => initPackage('foo', {})))
 
-  test('an SVG, which opm refuses', async () => {
+  test('an SVG icon, which opm rejects', async () => {
     const icon = join(folder, 'icon.svg')
     writeFileSync(icon, '<svg xmlns="http://www.w3.org/2000/svg"/>')
     const { out } = await captureOutput(() => initPackage('foo', { icon }))
@@ -229,7 +229,7 @@ describe('init', () => {
   })
 })
 
-test('generate dockerfile writes what opm writes, and never over another', async () => {
+test('generate dockerfile writes the same file as opm, and never overwrites one', async () => {
   const order = { baseImage: 'a/b:c', builderImage: 'd/e:f', extraLabels: ['x=y', 'x=z'] }
   const written = join(folder, 'cat.Dockerfile')
   const { err, code } = await captureOutput(() => generateDockerfile(catalogDirectory, order))

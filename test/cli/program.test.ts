@@ -1,5 +1,5 @@
-// The whole tree of commands: every one has examples that parse, no option swallows an argument, and the wrong command lines
-// that people type get a sentence.
+// The complete command tree: every command has examples that parse, no option swallows an argument, and common mistakes
+// get a short message.
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { Command } from 'commander'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const commandByPath = allProgramCommands.map((command): [string, Command] => [
   command,
 ])
 
-/** What becomes of a command line, without running it: the command and what it is given, or what is said. */
+/** Parses a command line without running it. Returns the command that would run, the output, and the exit code. */
 function parseCommandLine(
   line: readonly string[],
   addApp = addAppCommands,
@@ -37,7 +37,7 @@ function parseCommandLine(
   try {
     program.parse(line, { from: 'user' })
   } catch {
-    // Said above.
+    // The output was captured above.
   }
   return { said: printed, ...(ran !== undefined && { ran }), ...(code !== undefined && { code }) }
 }
@@ -51,7 +51,7 @@ describe('every command', () => {
     for (const example of getCommandExamples(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
   })
 
-  test.each(commandByPath)('the examples of %s are its own, and parse', (path, command) => {
+  test.each(commandByPath)('the examples of %s use it, and parse', (path, command) => {
     for (const example of getCommandExamples(command)) {
       const { ran, said } = parseCommandLine(splitShellWords(example))
       expect({ example, said, ran }).toMatchObject({ said: '', ran: expect.any(String) })
@@ -59,7 +59,7 @@ describe('every command', () => {
     }
   })
 
-  test.each(commandByPath)('no option of %s swallows what is behind it', (_, command) => {
+  test.each(commandByPath)('no option of %s swallows the following argument', (_, command) => {
     for (const { flags, variadic, optional } of command.options)
       expect({ flags, swallows: variadic || optional }).toEqual({ flags, swallows: false })
   })
@@ -85,13 +85,13 @@ describe('every command', () => {
   )
 })
 
-/** As a shell reads them: quotes, and nothing else. */
+/** Splits a line like a shell, but supports only single quotes. */
 function splitShellWords(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 }
 
 describe('the package for authors', () => {
-  test('has all commands but those of the App, of which it says where they are', () => {
+  test('has every command, but omits those of the App from its help', () => {
     const author = buildProgram(addAppCommandStubs)
     const help = author.helpInformation()
     for (const name of ['serve', 'merging', 'demo'])
@@ -108,7 +108,7 @@ describe('the package for authors', () => {
   })
 })
 
-/** What is said, and never more than four lines of it: the whole help hides the mistake. */
+/** The expected messages, of at most four lines, because the full help would hide the mistake. */
 const invalidCommandLines: readonly (readonly [string, readonly string[], string])[] = [
   ['no such command', ['valdate'], 'Did you mean validate?'],
   ['no such command at all', ['xyzzy'], "unknown command 'xyzzy'"],
@@ -146,7 +146,7 @@ const invalidCommandLines: readonly (readonly [string, readonly string[], string
   ['no such migration', ['render', 'c', '--migrate-level', 'all'], 'Allowed choices are none'],
 ]
 
-test.each(invalidCommandLines)('%s gets a sentence and where to read on', (_, line, message) => {
+test.each(invalidCommandLines)('%s gets a message and a pointer to --help', (_, line, message) => {
   const { said, code, ran } = parseCommandLine(line)
   expect({ code, ran }).toEqual({ code: 2, ran: undefined })
   expect(said).toContain(message)
@@ -154,7 +154,7 @@ test.each(invalidCommandLines)('%s gets a sentence and where to read on', (_, li
   expect(said.trimEnd().split('\n').length).toBeLessThanOrEqual(4)
 })
 
-/** Runs it for good, in this process: a new one for each would take longer than all else here. */
+/** Runs a command in this process, because one process per command would take longer than all other tests here. */
 async function runCommandLine(line: readonly string[]): Promise<{ code: unknown; said: string }> {
   let printed = ''
   const listen = (text: unknown) => {
@@ -174,7 +174,7 @@ async function runCommandLine(line: readonly string[]): Promise<{ code: unknown;
   }
 }
 
-describe('what only shows when a command runs', () => {
+describe('a mistake that only shows when a command runs', () => {
   let folder: string
   const here = process.cwd()
   beforeAll(() => {
@@ -188,7 +188,7 @@ describe('what only shows when a command runs', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('each mistake gets a sentence and exit code 2, never a stack trace or the name of a number', async () => {
+  test('gets a message and exit code 2, never a stack trace or an error code such as ENOENT', async () => {
     const lines: readonly (readonly [readonly string[], string])[] = [
       [['validate', 'nowhere'], 'no such file or directory'],
       [['validate', 'file'], 'is not a directory'],

@@ -1,4 +1,4 @@
-// `build --push --key` and `rebase --push --key` at a real registry, and `verify` on what they pushed.
+// `build --push --key` and `rebase --push --key` against a real registry, and `verify` on the pushed images.
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ import { catalogBot } from './command.ts'
 
 const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
-describeWithRegistry('what is pushed with a key', () => {
+describeWithRegistry('an image that is pushed with a key', () => {
   let server: RealRegistry
   let registry: RegistryClient
   let folder: string
@@ -55,7 +55,7 @@ describeWithRegistry('what is pushed with a key', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** What lies beside the image behind the tag. */
+  /** The referrers of the image with the tag. */
   const beside = async () => {
     const at = { host: server.host, repository: 'org/catalog' }
     const { digest } = await registry.fetchManifest({ ...at, tag: 'v1' })
@@ -66,7 +66,7 @@ describeWithRegistry('what is pushed with a key', () => {
     return manifests
   }
 
-  test('verifies, and is left as it is by the next push; so does the same catalog on another base', async () => {
+  test('verifies, is unchanged by the next push, and verifies after a rebase', async () => {
     const image = `${server.host}/org/catalog:v1`
     const build = () =>
       catalogBot(
@@ -125,7 +125,7 @@ describeWithRegistry('what is pushed with a key', () => {
         },
       ],
     })
-    // The bill of the rebased image lists the bundles that were read from the old one.
+    // The SBOM of the rebased image lists the bundles that were read from the old image.
     const bill = (await beside()).find(({ artifactType }) => artifactType.includes('cyclonedx'))
     const at = { host: server.host, repository: 'org/catalog' }
     const { manifest } = await registry.fetchManifest({ ...at, digest: bill?.digest ?? '' })

@@ -1,4 +1,4 @@
-// What `check` takes for granted where nobody says it.
+// The defaults of `check` for omitted options.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
-/** As a fetch leaves it. */
+/** Creates a remote with these branches, as `git fetch` leaves it. */
 function createRemote(name: string, branches: readonly string[], head?: string): void {
   runGit('remote', 'add', name, '/nowhere')
   for (const branch of branches) runGit('update-ref', `refs/remotes/${name}/${branch}`, 'HEAD')
@@ -55,7 +55,7 @@ function createRemote(name: string, branches: readonly string[], head?: string):
 }
 
 describe('the base', () => {
-  test('is the default branch of the remote, whatever it is called', async () => {
+  test('is the default branch of the remote, regardless of its name', async () => {
     createRemote('origin', ['main', 'release/v4'], 'release/v4')
     expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
       revision: 'refs/remotes/origin/release/v4',
@@ -63,7 +63,7 @@ describe('the base', () => {
     })
   })
 
-  test('is that of what a fork comes from', async () => {
+  test('is the branch of the upstream remote in a fork', async () => {
     createRemote('origin', ['main'], 'main')
     createRemote('upstream', ['master'])
     expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
@@ -72,7 +72,7 @@ describe('the base', () => {
     })
   })
 
-  test('is a local branch where there is no remote', async () => {
+  test('is a local branch if there is no remote', async () => {
     runGit('branch', 'main')
     expect(await findDefaultBaseBranch(repositoryDirectory)).toEqual({
       revision: 'refs/heads/main',
@@ -80,7 +80,7 @@ describe('the base', () => {
     })
   })
 
-  test('is asked for where nobody can know it', async () => {
+  test('must be specified if it cannot be determined', async () => {
     await expect(findDefaultBaseBranch(repositoryDirectory)).rejects.toThrow('specify the base with --base')
     createRemote('mine', ['next'])
     await expect(findDefaultBaseBranch(repositoryDirectory)).rejects.toThrow(
@@ -90,7 +90,7 @@ describe('the base', () => {
 })
 
 describe('the author', () => {
-  test('is whom git names, else gh', async () => {
+  test('is github.user in the git config, else the user of gh', async () => {
     const gh = join(parentDirectory, 'config', 'gh')
     await expect(readDefaultAuthor(repositoryDirectory)).rejects.toThrow('--author LOGIN')
     mkdirSync(gh, { recursive: true })
@@ -101,7 +101,7 @@ describe('the author', () => {
   })
 
   test.each(['[', 'github.com:\n', '- a\n', 'github.com: {user: 7}\n'])(
-    'is nobody by a file of gh that says nobody: %j',
+    'is required if the gh configuration contains no user: %j',
     async (text) => {
       const gh = join(parentDirectory, 'config', 'gh')
       mkdirSync(gh, { recursive: true })
@@ -111,7 +111,7 @@ describe('the author', () => {
   )
 })
 
-test('a place that is no repository is told of in a sentence', async () => {
+test('a path that is not in a repository is rejected with a message', async () => {
   await expect(requireRepository(join(parentDirectory, 'nowhere'))).rejects.toThrow('no such directory')
   await expect(requireRepository(parentDirectory)).rejects.toThrow('is not in a Git repository')
 })

@@ -1,4 +1,4 @@
-// `render` as people run it, beside the real opm where it is: catalogs, templates and bundle images.
+// Runs `render` as users do, and compares it with the real opm if installed: catalogs, templates, and bundle images.
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { runOpm } from '../run-opm.ts'
 import { findSharedPath } from '../shared-data.ts'
 import { catalogBot } from './command.ts'
 
-// Every command is a process of its own, on a machine that may be busy.
+// Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
 
 let temporaryDirectory: string
@@ -25,7 +25,7 @@ const writeTestFile = (name: string, content: string | Uint8Array) => {
 }
 const runOurRender = (name: string, ...more: string[]) =>
   catalogBot('render', name, ...more, '--insecure-registry', registry.host)
-/** Beside a registry that runs in this process: it must not be blocked. */
+/** Runs opm asynchronously, because the registry runs in this process and must not be blocked. */
 const renderByOpm = (...parameters: string[]) =>
   new Promise<string>((resolve) =>
     execFile('opm', [...parameters, '--use-http'], { maxBuffer: 1 << 30 }, (_, out) => resolve(out)),
@@ -146,7 +146,7 @@ afterAll(async () => {
   await registry.stop()
 })
 
-describe('what opm renders is rendered byte for byte', () => {
+describe('the output is identical to that of opm for', () => {
   testWithOpm.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
     const mine = await runOurRender(resolvePath('catalog'), '-o', format)
     expect(mine).toMatchObject({
@@ -196,9 +196,9 @@ describe('what opm renders is rendered byte for byte', () => {
   })
 })
 
-describe('what is rendered at a level', () => {
+describe('rendering at a migration level', () => {
   const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
-  testWithOpm.each(['catalog', 'bundle-1.0.0', 'objects'])('%s, as opm migrates it', async (name) => {
+  testWithOpm.each(['catalog', 'bundle-1.0.0', 'objects'])('%s matches the output of opm', async (name) => {
     const whole = await runOurRender(resolvePath('semver.yaml'))
     writeTestFile('objects/catalog.json', whole.out)
     const mine = await runOurRender(resolvePath(name), ...level)
@@ -231,7 +231,7 @@ entries: [{name: torch.v1}]
     return `${registry.host}/torch/catalog:${name}`
   }
 
-  test('becomes all that its bundles and catalogs hold, in one catalog', async () => {
+  test('combines all its bundles and catalogs into one catalog', async () => {
     const torch = catalogImage('v1', '/configs', {
       'configs/torch/catalog.yaml': published,
       'configs/.indexignore': 'notes.yaml\n',
@@ -249,11 +249,11 @@ entries: [{name: torch.v1}]
     expect(mine.out).toBe(alone.map(({ out }) => out).join(''))
     expect(mine.out).toContain('name: torch')
   })
-  testWithOpm('whose catalog is rendered as opm renders it', async () => {
+  testWithOpm('with a catalog image matches the output of opm', async () => {
     const torch = catalogImage('v2', 'configs/', { 'configs/torch/catalog.yaml': published })
     expect(await runOurRender(torch)).toMatchObject({ code: 0, out: await renderByOpm('render', torch) })
   })
-  test('with an image that holds neither is not rendered, and the entry is named', async () => {
+  test('with an image that has no bundle or catalog fails with the cause', async () => {
     writeTestFile('bad-list.yaml', listOf(bundleImage('1.0.0'), `${registry.host}/lantern/other:v1`))
     expect(await runOurRender(resolvePath('bad-list.yaml'))).toMatchObject({
       code: 1,
@@ -280,8 +280,8 @@ entries: [{name: torch.v1}]
   })
 })
 
-describe('what cannot be rendered', () => {
-  testWithOpm('a CSV that cannot be migrated stops both, with the same words', async () => {
+describe('invalid input', () => {
+  testWithOpm('a CSV that cannot be migrated fails in both, with the same message', async () => {
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
     const errorMessage =
       'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.displayName of type string'
@@ -295,7 +295,7 @@ describe('what cannot be rendered', () => {
       err: expect.stringContaining(errorMessage),
     })
   })
-  test('is said in words, and nothing is printed', async () => {
+  test('fails with a message that has the cause', async () => {
     writeTestFile('broken/c.yaml', 'schema: 1')
     const broken = await runOurRender(resolvePath('broken'))
     expect(broken).toMatchObject({
@@ -313,7 +313,7 @@ describe('what cannot be rendered', () => {
       err: expect.stringContaining('is not a bundle'),
     })
   })
-  test('an image that is not there cannot be looked at, and a mistyped path is not asked of a registry', async () => {
+  test('a missing image fails, and a mistyped path is not requested from a registry', async () => {
     expect(await runOurRender(bundleImage('7'))).toMatchObject({
       code: 2,
       out: '',

@@ -1,4 +1,4 @@
-// The command as people run it: it says where it listens, answers there, and ends in order when it is told to.
+// Runs the command as users do: it prints its addresses, answers there, and shuts down cleanly on SIGTERM.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -51,7 +51,7 @@ async function startServe(...args: readonly string[]) {
   }
 }
 
-test('a directory and its image are served alike, until SIGTERM', async () => {
+test('a directory and its image serve the same content until SIGTERM', async () => {
   const image = `${registry.host}/odd/catalog:v1`
   const running = await Promise.all([
     startServe(catalogDirectory),
@@ -81,7 +81,7 @@ test('a directory and its image are served alike, until SIGTERM', async () => {
   expect(await Promise.all(running.map((one) => one.stop()))).toEqual([0, 0])
 })
 
-test('what cannot be served is told of in one line', async () => {
+test('a missing image fails with exit code 2 and nothing on stdout', async () => {
   const name = `${registry.host}/odd/catalog:v2`
   const other = await catalogBot('serve-catalog', name, '--insecure-registry', registry.host)
   expect(other).toMatchObject({ code: 2, out: '' })

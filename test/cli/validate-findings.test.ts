@@ -1,4 +1,4 @@
-// What `validate` says of many findings, and of where they end, to machines.
+// How `validate` reports many findings, and their end positions, in machine-readable output.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { catalogBot } from './command.ts'
 
-// Every command is a process of its own, on a machine that may be busy.
+// Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
 
 interface ValidateReport {
@@ -47,7 +47,7 @@ imag: 1
 })
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
-test('every finding says where it ends', async () => {
+test('every finding has an end position', async () => {
   const { code, out } = await catalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'json')
   expect(code).toBe(1)
   const { findings } = JSON.parse(out) as ValidateReport
@@ -66,7 +66,7 @@ test('every finding says where it ends', async () => {
     })
 })
 
-test('of ten thousand and more findings the first errors are listed, and the others counted', async () => {
+test('of over 10,000 findings the first 5,000 errors are listed, and the others are counted', async () => {
   const { code, out } = await catalogBot('validate', join(temporaryDirectory, 'many'), '-o', 'json')
   const { findings, leftOut, passed } = JSON.parse(out) as ValidateReport
   expect({ code, passed, listed: findings.length }).toEqual({ code: 1, passed: false, listed: 5000 })
@@ -78,7 +78,7 @@ test('of ten thousand and more findings the first errors are listed, and the oth
   expect(sarif.err).toContain(`${leftOut} less important findings`)
 })
 
-test('sarif names files from the current directory, so that those of several catalogs are told apart', async () => {
+test('SARIF paths are relative to the current directory, to distinguish several catalogs', async () => {
   const directories = ['heads', 'many'].map((name) => relative('', join(temporaryDirectory, name)))
   const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
   const { runs } = JSON.parse(out) as {
@@ -94,7 +94,7 @@ test('sarif names files from the current directory, so that those of several cat
     expect(paths.some((path) => path.startsWith(join(temporaryDirectory, name)))).toBe(true)
 })
 
-test('every result of sarif has a place in a file, for code scanning takes none without', async () => {
+test('every SARIF result has a location in a file, which code scanning requires', async () => {
   mkdirSync(join(temporaryDirectory, 'empty'))
   const directories = ['empty', 'many'].map((name) => join(temporaryDirectory, name))
   const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
@@ -110,7 +110,7 @@ test('every result of sarif has a place in a file, for code scanning takes none 
   }
 })
 
-test('a reader that has seen enough is no failure to tell of', async () => {
+test('a reader that closes the pipe early causes no error output', async () => {
   const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((done) => {
     const child = spawn(
       process.execPath,
@@ -125,7 +125,7 @@ test('a reader that has seen enough is no failure to tell of', async () => {
   expect({ code, stderr }).toEqual({ code: expect.any(Number), stderr: '' })
 })
 
-test('help says what exit codes mean, and a role that does not exist is refused', async () => {
+test('the help explains exit codes, and an unknown role is rejected', async () => {
   for (const command of ['validate', 'check', 'diff', 'graph'])
     expect((await catalogBot(command, '--help')).out).toMatch(/Exit\s/)
   const { code, err } = await catalogBot(
@@ -144,7 +144,7 @@ test('help says what exit codes mean, and a role that does not exist is refused'
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('none, read, triage') })
 })
 
-test("the version is the package's", async () => {
+test('the version is printed as a semantic version', async () => {
   const { code, out } = await catalogBot('--version')
   expect(code).toBe(0)
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
@@ -172,7 +172,7 @@ describe('the configuration of the repository around a catalog', () => {
     )
   })
 
-  test('switches rules, by paths in the repository too', async () => {
+  test('sets rule severities, and ignores paths in the repository', async () => {
     configure('')
     expect((await rulesOf()).rules).toContain('unknown-field warning')
     configure('rules:\n  unknown-field: error\n')
@@ -181,7 +181,7 @@ describe('the configuration of the repository around a catalog', () => {
     expect((await rulesOf()).rules.join()).not.toContain('unknown-field')
   })
 
-  test('is left aside where that is asked for, and means nothing to the profile opm', async () => {
+  test('is ignored with --no-config and by the opm profile, and replaced by --config', async () => {
     configure('rules:\n  unknown-field: error\n')
     expect((await rulesOf('--no-config')).rules).toContain('unknown-field warning')
     expect(await rulesOf('--profile', 'opm')).toMatchObject({ code: 0, rules: [] })
@@ -190,7 +190,7 @@ describe('the configuration of the repository around a catalog', () => {
     expect((await rulesOf('--config', other)).rules).toContain('unknown-field info')
   })
 
-  test('that is none is told with its place, and nothing is judged', async () => {
+  test('that is invalid is reported with its location, and no catalog is checked', async () => {
     configure('rulez: {}\n')
     const { code, err, rules } = await rulesOf()
     expect(code).toBe(2)

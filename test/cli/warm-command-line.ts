@@ -1,5 +1,5 @@
-// A process that runs the command line again and again, each time as if it had been typed anew: where it is asked to, with an
-// exit code and words of its own. What was loaded for one command is there for the next. Started by command.ts.
+// A process that runs many command lines, each like a fresh invocation: in the requested directory, with a separate
+// exit code and output. Modules loaded for one command stay loaded for the next. Started by command.ts.
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
 import { exitWithError } from '../../src/cli/output.ts'
 import { buildProgram } from '../../src/cli/program.ts'
@@ -15,17 +15,17 @@ export interface CommandResult {
   readonly err: string
 }
 
-/** The command ended itself. */
+/** Thrown by `process.exit()` so that this process survives. */
 class CommandExited extends Error {}
 
-// Not by exit(), which is a command's here.
+// A signal, because process.exit() is replaced below.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 process.exit = (code) => {
   process.exitCode = code ?? process.exitCode ?? 0
   throw new CommandExited()
 }
 
-/** What is written to a stream while something runs, which is not shown. */
+/** Captures writes to a stream instead of printing them, until the returned function is called. */
 function captureStream(stream: NodeJS.WriteStream): () => string {
   const parts: Buffer[] = []
   const write = stream.write.bind(stream)

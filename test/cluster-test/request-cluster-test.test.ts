@@ -1,4 +1,4 @@
-// When a pull request is tried on a cluster, and when not.
+// When a pull request is tested on a cluster, and when not.
 import { expect, test } from '@jest/globals'
 import {
   decideClusterTestRequest,
@@ -62,7 +62,7 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
 const computeTestRequest = (given: ClusterTestCandidate, records: readonly CommandRecord[] = []) =>
   decideClusterTestRequest(given, records, baseTree)
 
-test('without a command only what passed every check, people included, is tried, and only where the configuration wants that', () => {
+test('without a command, tests only what passed every check and approval, and only if configured', () => {
   expect(computeTestRequest(createEvaluatedPull())).toMatchObject({
     head,
     baseTree,
@@ -79,7 +79,7 @@ test('without a command only what passed every check, people included, is tried,
     expect(computeTestRequest(createEvaluatedPull(given))).toBeUndefined()
 })
 
-test('a maintainer asks for a commit whose author nobody has authorised, and for exactly that one', () => {
+test('a maintainer can request a test of an unapproved commit, and of exactly that commit', () => {
   const given = createEvaluatedPull({ onCluster: 'asked', waits: 'ownership' })
   expect(computeTestRequest(given, [createCommandRecord()])).toBeDefined()
   for (const wrong of [
@@ -95,7 +95,7 @@ test('a maintainer asks for a commit whose author nobody has authorised, and for
   ).toBeUndefined()
 })
 
-test('what does not pass without a cluster is not tried on one, whoever asks', () => {
+test('never tests a change whose validation, images, or install check does not pass, even on request', () => {
   for (const check of ['validation', 'images', 'install'] as const) {
     expect(computeTestRequest(createEvaluatedPull({ fails: check }), [createCommandRecord()])).toBeUndefined()
     expect(
@@ -104,7 +104,7 @@ test('what does not pass without a cluster is not tried on one, whoever asks', (
   }
 })
 
-test('the same is tried once, and once more for who asks again', () => {
+test('tests the same change once, and once more for each new command', () => {
   expect(computeTestRequest(createEvaluatedPull())?.key).toBe(computeTestRequest(createEvaluatedPull())?.key)
   expect(computeTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
     computeTestRequest(createEvaluatedPull())?.key,

@@ -1,4 +1,5 @@
-// The job that tries a pull request on a cluster: one at a time on each, given up for a newer commit, and taken up after a death.
+// The job that tests a pull request on a cluster: one test at a time per cluster, stopped for a newer commit, and
+// resumed after a crash.
 import { expect, test } from '@jest/globals'
 import { runClusterTests, type ClusterTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
 import {
@@ -156,7 +157,7 @@ const getRecordedTests = ({ states }: ClusterTestRecord) =>
 const listConclusions = ({ checks }: ClusterTestRecord) =>
   checks.map(({ status, conclusion }) => conclusion ?? status)
 
-test('both catalogs are served from the trees that were validated, and the check tells the end', async () => {
+test('serves both catalogs from the validated trees, and the check reports the result', async () => {
   const played = await runScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
@@ -180,7 +181,7 @@ test('both catalogs are served from the trees that were validated, and the check
   expect((await runScenario({ made: getRecordedTests(played) })).orders).toEqual([])
 })
 
-test('a cluster that is taken is waited for', async () => {
+test('waits for a cluster that is in use', async () => {
   const first = await runScenario({ takenLeases: ['trial slot'] })
   expect(listConclusions(first)).toEqual(['queued'])
   expect(first.enqueued).toEqual([15])
@@ -191,23 +192,23 @@ test('a cluster that is taken is waited for', async () => {
   ])
 })
 
-test('a repository that has just had it lets those go first who wait, whichever of its pull requests it is', async () => {
+test('a repository that just used the cluster yields to the repositories that wait for it', async () => {
   const now = 1_000_000_000
   const yields = await runScenario({ slot: { ended: now - 44_000 }, takenLeases: ['trial line slot'] })
   expect([listConclusions(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
   expect(yields.leases).not.toContain('acquired trial slot')
-  // Nobody waits.
+  // No other repository waits.
   expect(listConclusions(await runScenario({ slot: { ended: now - 1000 } }))).toEqual(['success'])
-  // Everybody has had a chance since.
+  // Every other repository has had a chance since then.
   const later = await runScenario({ slot: { ended: now - 46_000 }, takenLeases: ['trial line slot'] })
   expect(listConclusions(later)).toEqual(['success'])
   expect(later.states.get(lastClusterTestRunState.name)).toEqual({ ended: now })
-  // Whoever had it last does not stand in the line of others.
+  // The repository that had the cluster last does not take a place in the queue of the others.
   const busy = await runScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
   expect(busy.leases.filter((one) => one.includes('line'))).toEqual(['acquired trial line slot'])
 })
 
-test('a newer commit, a closed pull request or a lost lease stops what runs, and its end is no yes', async () => {
+test('a newer commit, closed pull request, or lost lease stops the test with a neutral result', async () => {
   const stopped = (change: (states: Map<string, unknown>) => void, more: ClusterTestScenario = {}) =>
     runScenario({
       ...more,
@@ -235,7 +236,7 @@ test('a newer commit, a closed pull request or a lost lease stops what runs, and
   expect(listConclusions(await stopped(() => undefined, { losesLease: true })).at(-1)).toBe('neutral')
 })
 
-test('names are kept before anything has them, and whoever comes after a death takes them away', async () => {
+test('records running tests, cleans up after a crash, and gives up after repeated crashes', async () => {
   const died = await runScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
@@ -255,7 +256,7 @@ test('names are kept before anything has them, and whoever comes after a death t
   expect(again.enqueued).toEqual([])
 })
 
-test('where the check is required, what could not be found out is no yes, and the pull request is looked at when it is over', async () => {
+test('an inconclusive result does not pass a required check, and enqueues the pull request', async () => {
   const required = { ...testRequest, isRequired: true }
   const unclear = await runScenario({
     request: required,
@@ -269,14 +270,14 @@ test('where the check is required, what could not be found out is no yes, and th
   expect(unclear.enqueued).toEqual([0])
 })
 
-test('where the operator gives no cluster nothing is tried, and the check is neither green nor red', async () => {
+test('without a cluster from the operator, no test runs and the check is neutral', async () => {
   const rejected = await runScenario({ prepare: { kind: 'refused', why: 'the operator gives no cluster' } })
   expect(listConclusions(rejected)).toEqual(['neutral'])
   expect(rejected.leases).toEqual([])
   expect((await runScenario({ request: { ...testRequest, isOver: true } })).checks).toEqual([])
 })
 
-test('a preview that is being made is waited for before the cluster is taken, but not for ever', async () => {
+test('waits for a preview in progress before it takes the cluster, up to a limit', async () => {
   const onV1 = {
     ...testRequest,
     trials: [{ root: 'catalogs/v4.20', trial: { ...plannedTest, target: 'OLM v1' as const } }],
@@ -293,7 +294,7 @@ test('a preview that is being made is waited for before the cluster is taken, bu
   const patient = { ...getRecordedTests(waits), waited: { key: 'one', times: 30 } }
   const over = await runScenario({ request: onV1, images: coming, made: patient })
   expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not ready in time') } })
-  // Another commit waits for its own.
+  // Another commit starts its own count.
   const other = await runScenario({ request: { ...onV1, key: 'two' }, images: coming, made: patient })
   expect(getRecordedTests(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
   const head = 'registry.example/catalog@sha256:1'

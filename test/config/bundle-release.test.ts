@@ -1,4 +1,4 @@
-// Where the images of bundle directories will be, and when releases are opened: as the configuration says it.
+// The configuration of releases: where the images of bundle directories will be, and when releases are opened.
 import { describe, expect, test } from '@jest/globals'
 import { formatBundleImage } from '../../src/config/bundle-release.ts'
 import { parseConfig } from '../../src/config/config.ts'
@@ -13,30 +13,30 @@ const parseReleaseConfig = (text: string) => {
 }
 
 describe('releases', () => {
-  test('are off where nobody asks for them', () => {
+  test('are off by default', () => {
     const off = { enabled: false, wait: '24h' }
     expect(parseReleaseConfig('')).toEqual(off)
     expect(parseReleaseConfig('bundles: {image: "quay.io/a/{package}:{version}"}\n')).toEqual(off)
   })
 
-  test('need to know where images will be', () => {
+  test('require the location of images', () => {
     expect(findConfigProblems('bundles: {release: {enabled: true}}\n')).toEqual([
       expect.stringContaining('image'),
     ])
   })
 
   test.each([
-    ['every version the same', 'quay.io/a/{package}:latest'],
-    ['by no tag', 'quay.io/a/{package}-{version}'],
+    ['without a version', 'quay.io/a/{package}:latest'],
+    ['without a tag', 'quay.io/a/{package}-{version}'],
     ['without a registry', '{package}:{version}'],
     ['by digest', `quay.io/a/b@sha256:${'a'.repeat(64)}`],
     ['with another placeholder', 'quay.io/a/{name}:{version}'],
-  ])('whose images are %s are refused', (_, image) => {
+  ])('with an image pattern %s are rejected', (_, image) => {
     expect(findConfigProblems(`bundles: {image: '${image}', release: {enabled: true}}\n`)).not.toEqual([])
   })
 })
 
-test('an image has the names of its directories, where those can stand in one', () => {
+test('an image name contains its directory names, if they are valid in an image reference', () => {
   const pattern = 'registry.example:5000/org/{package}-bundle:{package}-v{version}'
   expect(formatBundleImage(pattern, 'foo', '1.2.3')).toBe('registry.example:5000/org/foo-bundle:foo-v1.2.3')
   for (const directory of ['Foo', 'foo/bar', '..', '{version}', 'foo@x', ''])

@@ -9,11 +9,11 @@ const findConfigProblems = (text: string) => {
 }
 
 describe('a configuration', () => {
-  test.each([undefined, '# nothing\n', '{}\n'])('that says nothing (%j) is the default', (text) => {
+  test.each([undefined, '# nothing\n', '{}\n'])('that is empty (%j) is the default', (text) => {
     expect(parseConfig(text)).toEqual({ kind: 'config', config: defaultConfig })
   })
 
-  test('says only what differs', () => {
+  test('overrides only the keys that it contains', () => {
     const parsed = parseConfig('merge:\n  enabled: false\nimages:\n  registries: [quay.io/acme]\n')
     expect(parsed).toMatchObject({
       kind: 'config',
@@ -25,14 +25,14 @@ describe('a configuration', () => {
     ['an unknown key', 'merg:\n  enabled: false\n', /merg/],
     ['an unknown key deep inside', 'merge:\n  enable: false\n', /enable/],
     ['a wrong type', 'merge:\n  enabled: "no"\n', /merge.enabled/],
-    ['a number where text belongs', 'opm: 1.73\n', /opm/],
-    ['a severity that is none', 'rules:\n  several-heads: fatal\n', /several-heads/],
+    ['a number instead of a string', 'opm: 1.73\n', /opm/],
+    ['an invalid severity', 'rules:\n  several-heads: fatal\n', /several-heads/],
     ['a duplicate key', 'opm: v1.73\nopm: v1.60\n', /unique/],
     ['an alias bomb', 'rules: &a [x]\nowners: *a\n', /./],
     ['text that is not YAML', 'merge: [\n', /./],
     ['a list', '- merge\n', /./],
     [
-      'both ways to rebuild',
+      'two ways to rebuild',
       'rebuild:\n  workflow: a.yml\n  event: b\n',
       /must contain only one of workflow, event, and webhook/,
     ],
@@ -41,18 +41,18 @@ describe('a configuration', () => {
       'templates:\n- template: t/{name}.yaml\n  catalog: c/{version}\n',
       /\{name\} must occur in both the template and the catalog/,
     ],
-    ['a glob for a template', 'templates:\n- {template: "t/*.yaml", catalog: c}\n', /without \* and \?/],
-    ['a path that leads out', 'templates:\n- {template: ../t.yaml, catalog: c}\n', /relative to the root/],
+    ['a glob in a template path', 'templates:\n- {template: "t/*.yaml", catalog: c}\n', /without \* and \?/],
+    ['a path above the root', 'templates:\n- {template: ../t.yaml, catalog: c}\n', /relative to the root/],
     ['a lone brace', 'templates:\n- {template: "t{.yaml", catalog: c}\n', /brace/],
     ['a second document', 'opm: v1.73\n---\nopm: v1.60\n', /./],
-  ])('with %s closes the gate and says where', (_name, text, says) => {
+  ])('with %s is invalid, and each problem has a location', (_name, text, says) => {
     const problems = findConfigProblems(text)
     expect(problems.length).toBeGreaterThan(0)
     expect(problems.join('\n')).toMatch(says)
     expect(problems.every((problem) => /^\d+:\d+ /.test(problem))).toBe(true)
   })
 
-  test('that switches a rule which does not exist is not believed', () => {
+  test('that configures an unknown rule is reported with the location of that rule', () => {
     const known = new Set(['several-heads'])
     expect(findUnknownRules('rules:\n  several-heads: error\n', known)).toEqual([])
     const [problem] = findUnknownRules('rules:\n  several-haeds: error\n', known)

@@ -1,5 +1,5 @@
-// The Helm chart: what its values may be, and that what it makes of them is what a Kubernetes API server knows. Where helm is not,
-// what it once made is looked at (test/deploy/rendered), and that the chart is the one of which it was made.
+// The Helm chart: which values it accepts, and that its output matches the Kubernetes schemas. Without helm, the tests
+// check the recorded output (test/deploy/rendered), and that it was rendered from the current chart.
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv } from 'ajv'
 import { execFileSync } from 'node:child_process'
@@ -17,7 +17,7 @@ const chartDirectory = join(projectRoot, 'deploy', 'chart')
 const renderedDirectory = join(import.meta.dirname, 'rendered')
 const readText = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
 
-/** Settings that show every part of the chart, and the least that it takes. */
+/** Values that enable every part of the chart, the minimum, and values without persistent storage. */
 const chartValues = {
   least: { credentials: { existingSecret: 'app' } },
   full: {
@@ -55,7 +55,7 @@ const chartValues = {
 } as const
 type ChartCase = keyof typeof chartValues
 
-/** What the chart is made of: another digest, and what is kept here is of another chart. */
+/** The digest of the chart and its values. If it changes, the recorded output is outdated. */
 const chartDigest = createHash('sha256')
 for (const path of readdirSync(chartDirectory, { recursive: true, encoding: 'utf8' }).sort())
   if (statSync(join(chartDirectory, path)).isFile())
@@ -80,7 +80,7 @@ interface KubernetesResource {
   readonly spec?: Readonly<Record<string, unknown>>
 }
 
-/** https://prometheus-operator.dev/docs/api-reference/api/: as much as is used. */
+/** https://prometheus-operator.dev/docs/api-reference/api/: the fields that the chart uses. */
 const serviceMonitorType: SchemaType = {
   fields: {
     'apiVersion*': ':string',
@@ -99,7 +99,7 @@ describe('the values', () => {
   const ajv = new Ajv({ allErrors: true, strict: false })
   const isValid = ajv.compile(JSON.parse(readText(chartDirectory, 'values.schema.json')) as object)
   const defaults = parse(readText(chartDirectory, 'values.yaml')) as Record<string, Record<string, unknown>>
-  /** As helm joins them: objects are merged, everything else is replaced. */
+  /** Combines values as helm does: objects are merged, everything else is replaced. */
   const withDefaults = (given: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(
       [...new Set([...Object.keys(defaults), ...Object.keys(given)])].map((key) => {
@@ -109,25 +109,25 @@ describe('the values', () => {
       }),
     )
 
-  test.each(Object.entries(chartValues))('of the case %s are taken', (_name, given) => {
+  test.each(Object.entries(chartValues))('of the case %s are valid', (_name, given) => {
     expect({ ok: isValid(withDefaults(given)), errors: isValid.errors }).toEqual({ ok: true, errors: null })
   })
 
   const credentials = { existingSecret: 'app' }
   test.each([
     ['no credentials', {}],
-    ['a misspelt value', { credentials, replicaCount: 2 }],
-    ['a misspelt value below another', { credentials, ingress: { enable: true } }],
+    ['a misspelled value', { credentials, replicaCount: 2 }],
+    ['a misspelled nested value', { credentials, ingress: { enable: true } }],
     ['two replicas without a database', { credentials, replicas: 2 }],
     ['an ingress without a host', { credentials, ingress: { enabled: true } }],
-    ['a secret among the settings', { credentials, settings: { WEBHOOK_SECRET: 'in the clear' } }],
-    ['what the chart sets itself', { credentials, settings: { DATA_DIR: '/elsewhere' } }],
-    ['a volume that several share', { credentials, persistence: { accessModes: ['ReadWriteMany'] } }],
-  ])('%s are refused', (_what, given) => {
+    ['a secret in the settings', { credentials, settings: { WEBHOOK_SECRET: 'in the clear' } }],
+    ['a setting that the chart controls', { credentials, settings: { DATA_DIR: '/elsewhere' } }],
+    ['a volume that several pods share', { credentials, persistence: { accessModes: ['ReadWriteMany'] } }],
+  ])('with %s are rejected', (_what, given) => {
     expect(isValid(withDefaults(given))).toBe(false)
   })
 
-  test('each has its schema, and the other way round', () => {
+  test('are exactly the properties of the schema', () => {
     const { properties } = JSON.parse(readText(chartDirectory, 'values.schema.json')) as {
       properties: object
     }
@@ -138,7 +138,7 @@ describe('the values', () => {
     ).toEqual(Object.keys(defaults).sort())
   })
 
-  test('the version is the project’s', () => {
+  test('the chart has the version of the project', () => {
     const { version } = JSON.parse(readText(projectRoot, 'package.json')) as { version: string }
     expect(parse(readText(chartDirectory, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
   })
@@ -161,15 +161,15 @@ beforeAll(() => {
   }
 }, 60_000)
 
-describe.each(chartCases)('what the chart makes of the case %s', (name) => {
+describe.each(chartCases)('the rendered chart of the case %s', (name) => {
   const all = () => resourcesByCase.get(name) ?? []
   const one = (kind: string) => all().find((resource) => resource.kind === kind)
 
-  test('was made of this chart', () => {
+  test('was rendered from the current chart', () => {
     expect(readText(renderedDirectory, `${name}.yaml`).startsWith(chartDigestComment)).toBe(true)
   })
 
-  test('fits into Kubernetes’ schemas', () => {
+  test('matches the Kubernetes schemas', () => {
     expect(all().length).toBeGreaterThan(2)
     for (const resource of all()) {
       const { apiVersion, kind } = resource
@@ -180,7 +180,7 @@ describe.each(chartCases)('what the chart makes of the case %s', (name) => {
     }
   })
 
-  test('runs without rights: not as root, with nothing to write to but its volumes, and without a token', () => {
+  test('runs as non-root, with a read-only root file system, and without a service account token', () => {
     const set = one('StatefulSet')
     if (set === undefined) throw new Error('there is no StatefulSet')
     const { spec } = (set.spec as unknown as { template: { spec: RenderedPodSpec } }).template
@@ -221,10 +221,10 @@ interface RenderedPodSpec {
   readonly terminationGracePeriodSeconds: number
 }
 
-describe('all of it together', () => {
+describe('the rendered charts', () => {
   const kinds = (name: ChartCase) => (resourcesByCase.get(name) ?? []).map(({ kind }) => kind).sort()
 
-  test('what is switched on is there, and nothing else', () => {
+  test('contain exactly the enabled resources', () => {
     expect(kinds('least')).toEqual(['Service', 'Service', 'ServiceAccount', 'StatefulSet'])
     expect(kinds('memory')).toEqual(['Service', 'Service', 'StatefulSet'])
     expect(kinds('full')).toEqual(
@@ -232,13 +232,13 @@ describe('all of it together', () => {
     )
   })
 
-  test('only deliveries are let in from outside', () => {
+  test('expose the exact webhook path in the ingress', () => {
     const ingress = resourcesByCase.get('full')?.find(({ kind }) => kind === 'Ingress')?.spec
     expect(JSON.stringify(ingress)).toContain('"path":"/api/github/webhooks","pathType":"Exact"')
   })
 })
 
-test('the compose file runs the bot without rights, and has no secret in it', () => {
+test('the compose file runs catalog-bot read-only without capabilities, and contains no secret', () => {
   const compose = parse(readText(projectRoot, 'deploy', 'compose.yaml')) as {
     services: { bot: { environment: Record<string, string>; stop_grace_period: string } }
   }

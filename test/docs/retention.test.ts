@@ -1,4 +1,4 @@
-// Whoever runs the bot can read what each table holds and what empties it: none is left out, and none is made up.
+// The operating page documents what each table holds and what removes its rows. No table is missing or invented.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -20,7 +20,7 @@ const documentedTables = retentionSection
     }
   })
 
-test('every table of the schema stands on the page once, with what removes its rows', () => {
+test('the page lists every table of the schema once, with what removes its rows', () => {
   const made = [
     ...readProjectFile('src/adapters/store/migrations.ts').matchAll(
       /CREATE TABLE (?:IF NOT EXISTS )?\$\{schemaName\}\.(\w+)/g,
@@ -32,7 +32,7 @@ test('every table of the schema stands on the page once, with what removes its r
   for (const { removed } of documentedTables) expect(removed).not.toBe('')
 })
 
-test('what the hourly tidying removes is said to be removed, and with its days', () => {
+test('the page documents what the hourly cleanup removes, with the retention in days', () => {
   const prune = readProjectFile('src/adapters/store/prune.ts')
   const days = [...prune.matchAll(/^const \w+RetentionDays = (\d+)$/gm)].map(([, count]) => Number(count))
   expect(days.length).toBeGreaterThan(4)
@@ -41,7 +41,7 @@ test('what the hourly tidying removes is said to be removed, and with its days',
   for (const { tables, removed } of documentedTables)
     for (const table of tables) {
       const named = new RegExp(`\\{schemaName\\}\\.${table}\\b|'${table}'`).test(prune)
-      // State is removed where it is done, and that of merged pull requests here.
+      // An intent is removed when it completes; prune.ts removes only those of merged pull requests.
       if (named && table !== 'intent')
         expect([table, removed]).not.toEqual([table, expect.stringMatching(/^never/)])
     }

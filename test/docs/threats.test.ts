@@ -1,4 +1,4 @@
-// docs/threats.md explains every number that code, tests and pages speak of, and names only what is there.
+// docs/threats.md explains every threat number in code, tests, and pages, and links only to existing files.
 import { describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ function expandNumberRange(from: string, to: string): string[] {
   })
 }
 
-/** The threats and invariants that a text speaks of. */
+/** The threats and invariants that a text mentions. */
 function findThreatNumbers(text: string): string[] {
   const ranges = [...text.matchAll(/\b(?<from>[TI]\d{1,2}) to (?<to>[TI]\d{1,2})\b/g)]
   return [
@@ -36,7 +36,7 @@ function findThreatNumbers(text: string): string[] {
   ]
 }
 
-/** Files of ours that people read: sources, tests, scripts and pages. */
+/** The sources, tests, scripts, and pages of the project. */
 function listProjectFiles(): string[] {
   const ours = ['src', 'test', 'scripts', 'bench', 'docs'].flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
@@ -44,12 +44,12 @@ function listProjectFiles(): string[] {
       .map((path) => join(folder, path)),
   )
   const pages = readdirSync(projectRoot).filter((name) => name.endsWith('.md'))
-  // This file writes examples of its own.
+  // This file contains example numbers.
   return [...ours, ...pages].filter((path) => path !== join('test', 'docs', 'threats.test.ts'))
 }
 
 describe('the page of threats and invariants', () => {
-  test('explains every number that the project speaks of', () => {
+  test('explains every number that the project mentions', () => {
     const files = listProjectFiles()
     expect(files.length).toBeGreaterThan(300)
     const unexplained = files.flatMap((path) =>
@@ -60,7 +60,7 @@ describe('the page of threats and invariants', () => {
     expect(unexplained).toEqual([])
   })
 
-  test('explains each number once, in order, and leaves none out', () => {
+  test('explains each number once, in order, without gaps', () => {
     const threats = threatSections.filter(({ number }) => number.startsWith('T'))
     const invariants = threatSections.filter(({ number }) => number.startsWith('I'))
     expect(threatSections.map(({ number }) => number)).toEqual([
@@ -69,7 +69,7 @@ describe('the page of threats and invariants', () => {
     ])
   })
 
-  test('says of each what it is, what stands against it and which test shows that, or that none does', () => {
+  test('describes each entry with its defense and its test, or states that it has no test', () => {
     for (const { number, text } of threatSections) {
       const [, idea, ...facts] = text.trim().split('\n\n')
       expect([number, idea]).toEqual([number, expect.stringMatching(/^[^-].*\.$/)])
@@ -80,13 +80,13 @@ describe('the page of threats and invariants', () => {
     }
   })
 
-  test('leads only to files that are there', () => {
+  test('links only to existing files', () => {
     const links = [...threatsPage.matchAll(/\]\((?<to>[^)]+)\)/g)].map(({ groups }) => groups?.to ?? '')
     expect(links.length).toBeGreaterThan(150)
     expect(links.filter((to) => !existsSync(join(projectRoot, 'docs', to)))).toEqual([])
   })
 })
 
-test('a range counts as each of its numbers', () => {
+test('a range expands to each of its numbers', () => {
   expect(findThreatNumbers('(T38 to T40) and I9')).toEqual(['T38', 'T40', 'I9', 'T38', 'T39', 'T40'])
 })

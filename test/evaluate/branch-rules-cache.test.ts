@@ -20,7 +20,7 @@ function createRulesContext(name = 'catalog') {
   }
 }
 
-test('what a branch demands is read once an hour for each branch, and anew where that is asked for', async () => {
+test('branch rules are read once an hour for each branch, and again on request', async () => {
   const ctx = createRulesContext()
   const nth = async (branch: string, fresh = false) =>
     (await fetchBranchRules(ctx, branch, { fresh })).rules.unread
@@ -37,7 +37,7 @@ test('what a branch demands is read once an hour for each branch, and anew where
   expect(await nth('main')).toEqual(['4'])
 })
 
-test('repositories do not share what is known of their branches', async () => {
+test('repositories do not share cached branch rules', async () => {
   const ctx = createRulesContext()
   await fetchBranchRules(ctx, 'main')
   const other = { ...createRulesContext('other'), store: ctx.store }

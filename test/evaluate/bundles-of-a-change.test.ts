@@ -1,5 +1,5 @@
-// Bundles from a pull request to its verdict: a real repository, a registry with real bundle images, the App's own way
-// of asking it. Only the store is a map.
+// Bundles from a pull request to its verdict, with a real repository, real bundle images in a registry, and the
+// registry access of the App. Only the store is in memory.
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
@@ -43,7 +43,7 @@ function createBundleBlob(version: string, kind = 'Foo'): Omit<BundleBlob, 'imag
     ],
   }
 }
-/** The reference by digest of an image that holds what `blob` says. */
+/** Pushes a bundle image with the content of `blob`, and returns its reference by digest. */
 const pushBundle = (blob: Omit<BundleBlob, 'image'>) =>
   mockRegistry.putImage('foo/bundle', undefined, buildBundleImage({ ...blob, image: '' })).reference
 const createValidBundle = (version: string) => ({
@@ -66,7 +66,7 @@ function renderCatalogFile(...blobs: readonly BundleBlob[]): string {
     .join('')
 }
 
-/** Examines a change from `base` to `head`, as often as called, with one store: looks of one pull request. */
+/** Returns a function that evaluates the change from `base` to `head`. All its calls share one store. */
 async function prepareEvaluation(
   base: OriginFiles,
   head: OriginFiles,
@@ -97,7 +97,7 @@ async function prepareEvaluation(
         repository: fixture.mirror,
         loader: createCatalogLoader(readerPool, store),
         ask: async (question) => {
-          // The old heads that installs are upgraded from are none of the images check's.
+          // The images check does not cover the old heads that an install test upgrades from.
           if (question.kind === 'install')
             return { kind: 'unknown', reason: 'nobody installs', retryAfter: 60 }
           return question.kind === 'image' || question.kind === 'bundle'
@@ -122,7 +122,7 @@ async function prepareEvaluation(
 const getCatalogPath = (version: string) => `catalogs/${version}/foo/catalog.yaml`
 
 describe('a bundle that a change adds', () => {
-  test('passes when its image holds it, and is not pulled again', async () => {
+  test('passes if its image matches, and is not pulled again', async () => {
     const evaluate = await prepareEvaluation(
       { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
       {
@@ -132,7 +132,7 @@ describe('a bundle that a change adds', () => {
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 2 })
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
   })
-  test('is refused when its image holds another version, and both are shown', async () => {
+  test('is blocked if its image contains another version, and the finding shows both', async () => {
     const wrong = { ...createBundleBlob('1.1.0'), image: pushBundle(createBundleBlob('1.0.9')) }
     const base = { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) }
     const evaluate = await prepareEvaluation(base, {
@@ -143,7 +143,7 @@ describe('a bundle that a change adds', () => {
     expect(findings).toMatchObject([{ rule: 'bundle-not-its-image', at: { file: getCatalogPath('v4.20') } }])
     expect(findings[0]?.what).toMatch(/name is foo\.v1\.1\.0 in the catalog and foo\.v1\.0\.9 in the image/)
   })
-  test('is refused when it has the image of its predecessor', async () => {
+  test('is rejected if it has the image of its predecessor', async () => {
     const old = createValidBundle('1.0.0')
     const evaluate = await prepareEvaluation(
       { [getCatalogPath('v4.20')]: renderCatalogFile(old) },
@@ -167,7 +167,7 @@ describe('a bundle that a change adds', () => {
       'foreign-bundle-format',
     ],
     ['an operator', { files: { 'usr/bin/operator': 'x' } }, 'unreadable-bundle'],
-  ])('is refused when its image is %s', async (_name, content, rule) => {
+  ])('is rejected if its image is %s', async (_name, content, rule) => {
     const image = mockRegistry.putImage('foo/other', undefined, content).reference
     const evaluate = await prepareEvaluation(
       { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
@@ -180,7 +180,7 @@ describe('a bundle that a change adds', () => {
     )
     expect((await evaluate()).rules).toEqual([rule])
   })
-  test('waits, and is nobody’s fault, while its layers cannot be had', async () => {
+  test('is inconclusive without a finding while its layers are unavailable', async () => {
     const evaluate = await prepareEvaluation(
       { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },
       {
@@ -198,7 +198,7 @@ describe('a bundle that a change adds', () => {
   })
 })
 
-describe('of a bundle that the bot sees with credentials', () => {
+describe('image data in findings about a bundle', () => {
   const wrong = () => ({
     ...createBundleBlob('1.1.0', 'Guess'),
     image: pushBundle(createBundleBlob('1.0.9', 'Secret')),
@@ -213,30 +213,30 @@ describe('of a bundle that the bot sees with credentials', () => {
     const { verdict, findings } = await (await prepareEvaluation(base, head, undefined, environment))()
     return { verdict, text: JSON.stringify(findings) }
   }
-  test('nothing is told that only the image says, and what is wrong is wrong all the same', async () => {
+  test('is hidden if catalog-bot uses credentials, and the verdict is blocked anyway', async () => {
     const { verdict, text } = await shownIn(credentials())
     expect(verdict).toBe('blocked')
     expect(text).toMatch(/name foo\.v1\.1\.0 differs from the image/)
     expect(text).not.toMatch(/1\.0\.9|Secret/)
   })
-  test('everything is told where the operator says that it may be', async () => {
+  test('is shown if SHOWN_REGISTRIES allows it', async () => {
     const { text } = await shownIn(
       credentials({ SHOWN_REGISTRIES: `other.example,${mockRegistry.host}/foo` }),
     )
     expect(text).toMatch(/Secret/)
   })
-  test('nothing is told either where a registry is reached from inside alone', async () => {
+  test('is hidden if the image is in an internal registry', async () => {
     const { text } = await shownIn({ INTERNAL_REGISTRIES: `${mockRegistry.host}=127.0.0.1/32` })
     expect(text).not.toMatch(/1\.0\.9|Secret/)
   })
-  test('everything is told of what anybody can see', async () => {
+  test('is shown if the image is public', async () => {
     const { text } = await shownIn({})
     expect(text).toMatch(/Secret/)
   })
 })
 
-describe('a bundle that was there before', () => {
-  test('is not pulled when its file moves or is written otherwise', async () => {
+describe('a bundle that the base already has', () => {
+  test('is not pulled if its file is moved or reformatted', async () => {
     const text = renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0'))
     const evaluate = await prepareEvaluation(
       { [getCatalogPath('v4.20')]: text },
@@ -245,7 +245,7 @@ describe('a bundle that was there before', () => {
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [] })
     expect(mockRegistry.requests).toEqual([])
   })
-  test('is compared again when its blob says something else and its image stays', async () => {
+  test('is compared again if its blob changes and its image does not', async () => {
     const blob = createValidBundle('1.0.0')
     const edited = { ...blob, properties: createBundleBlob('1.0.0', 'Bar').properties }
     const evaluate = await prepareEvaluation(
@@ -262,7 +262,7 @@ describe('a bundle name that another catalog has', () => {
     [getCatalogPath('v4.19')]: text,
     [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')),
   })
-  test('may not come to mean another digest, though the change touches no other catalog', async () => {
+  test('cannot get another digest, even if the change touches no other catalog', async () => {
     const base = others(renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')))
     const rebuilt = createBundleBlob('1.1.0')
     const image = mockRegistry.putImage('foo/bundle', undefined, {
@@ -283,7 +283,7 @@ describe('a bundle name that another catalog has', () => {
       },
     ])
   })
-  test('comes with the same image as it is, and nothing is pulled: the base says so already', async () => {
+  test('with the same image passes without a pull, because the base already has that image', async () => {
     const base = others(renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0')))
     const evaluate = await prepareEvaluation(base, {
       ...base,
@@ -291,7 +291,7 @@ describe('a bundle name that another catalog has', () => {
     })
     expect(await evaluate()).toMatchObject({ rules: [], unanswered: [], layers: 0 })
   })
-  test('is found in a catalog that is one file, and not in one that ignores it', async () => {
+  test('is found in a single-file catalog, but not in a catalog that ignores its directory', async () => {
     const flat = renderCatalogFile(createValidBundle('1.0.0'), createValidBundle('1.1.0'))
     const other = { ...createBundleBlob('1.1.0'), image: pushBundle(createBundleBlob('1.1.0', 'Rebuilt')) }
     const base: OriginFiles = {
@@ -315,7 +315,7 @@ describe('a bundle name that another catalog has', () => {
   })
 })
 
-test('more bundles than a look may open are opened over several looks, each once, and what waits says so', async () => {
+test('bundles above the budget are pulled over several evaluations, each once, and reported', async () => {
   const many = Array.from({ length: 30 }, (_, index) => createValidBundle(`2.0.${index}`))
   const evaluate = await prepareEvaluation(
     { [getCatalogPath('v4.20')]: renderCatalogFile(createValidBundle('1.0.0')) },

@@ -1,4 +1,4 @@
-// Symbolic links of the base whose target a pull request changes: the catalog that reads through them is judged.
+// Symbolic links of the base with a target that a pull request changes: the catalog that reads through them is checked.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from '../../src/evaluate/changed-links.ts'
@@ -43,20 +43,20 @@ test.each<[string, OriginFiles]>([
     { [linkPath]: createLink('other'), 'catalogs/v4.16/mine/other': createLink(`../../../${linkTarget}`) },
   ],
   [
-    'a link to a directory on the way',
+    'a link through a linked directory',
     { [linkPath]: createLink('../../../via/shared.yaml'), via: createLink('operators/mine') },
   ],
   [
-    'a link up from a linked directory',
+    'a link to the parent of a linked directory',
     {
       [linkPath]: createLink('../../../via/../mine/shared.yaml'),
       via: createLink('operators/other'),
       'operators/other/x': 'x',
     },
   ],
-  ['odd ways to write it', { [linkPath]: createLink(`.././/../../operators/./mine/shared.yaml`) }],
-  ['text behind a NUL', { [linkPath]: createLink(`../../../${linkTarget}\0/nowhere`) }],
-])('%s reads otherwise when what is at its end does', async (_, links) => {
+  ['a link with an unusual path', { [linkPath]: createLink(`.././/../../operators/./mine/shared.yaml`) }],
+  ['a link with text after a NUL', { [linkPath]: createLink(`../../../${linkTarget}\0/nowhere`) }],
+])('%s counts as changed only if its target changes', async (_, links) => {
   expect(
     await evaluateChange({ ...links, [linkTarget]: 'one\n' }, { ...links, [linkTarget]: 'two\n' }),
   ).toContain(linkPath)
@@ -67,26 +67,26 @@ test.each<[string, OriginFiles]>([
   expect(length).toBe(0)
 })
 
-test('a link goes and appears with its end', async () => {
+test('a link disappears and appears with its target', async () => {
   const links = { [linkPath]: createLink(`../../../${linkTarget}`), other: 'x' }
   expect(await evaluateChange({ ...links, [linkTarget]: 'one\n' }, links)).toEqual([`${linkPath} goes`])
   expect(await evaluateChange(links, { ...links, [linkTarget]: 'one\n' })).toEqual([`${linkPath} appears`])
 })
 
 test.each([
-  ['a place of the machine', '/etc/passwd'],
-  ['a place above the repository', '../../../../outside'],
-  ['nothing', 'nowhere'],
+  ['an absolute path', '/etc/passwd'],
+  ['a path above the repository', '../../../../outside'],
+  ['a missing file', 'nowhere'],
   ['itself', 'catalog.yaml'],
   ['a directory', '..'],
-  ['a way of two thousand parts', `${'a/../'.repeat(800)}x`],
-  ['a text that no system takes', 'x'.repeat(5000)],
-])('a link to %s ends nowhere, in bounded time', async (_, text) => {
+  ['a path with 1,600 parts', `${'a/../'.repeat(800)}x`],
+  ['a path longer than any system accepts', 'x'.repeat(5000)],
+])('a link to %s resolves to no file', async (_, text) => {
   const links = { [linkPath]: createLink(text), [linkTarget]: 'one\n' }
   expect(await evaluateChange(links, { ...links, [linkTarget]: 'two\n' })).toEqual([])
 })
 
-test('a target that is edited breaks the catalog that links to it, and the gate stays shut', async () => {
+test('an edited link target that breaks the linking catalog blocks the pull request', async () => {
   const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [alice]\n',
     'catalogs/v4.16/other/catalog.yaml': catalogYaml('other', ['1.0.0']),
@@ -123,7 +123,7 @@ test('a target that is edited breaks the catalog that links to it, and the gate 
   expect(verdict.kind).toBe('blocked')
 })
 
-test('a configured catalog that is a link, or lies below one, is the directory at its end', async () => {
+test('a configured catalog that is a link, or is below one, resolves to its target directory', async () => {
   const from = fixture.origin.commit({
     'real/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']),
     latest: createLink('real'),
@@ -139,7 +139,7 @@ test('a configured catalog that is a link, or lies below one, is the directory a
   ])
 })
 
-test('a configuration behind a linked directory is not taken for none', async () => {
+test('a configuration in a linked directory blocks the merge instead of being ignored', async () => {
   const base: OriginFiles = {
     'operators/mine/ci.yaml': 'reviewers: [alice]\n',
     '.github': createLink('github'),

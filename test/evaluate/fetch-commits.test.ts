@@ -1,4 +1,4 @@
-// A head that git refuses is the author's to mend, is said once, and costs nothing until there is another; all on a real mirror.
+// The author must fix a head that git rejects, and it is not fetched again. Runs on a real mirror.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { fetchCommits } from '../../src/evaluate/fetch-commits.ts'
@@ -50,7 +50,7 @@ function createMalformedCommit(): CommitSha {
   return toCommitSha(origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
 }
 
-test('a head that git refuses is named with its fault, and is not fetched again', async () => {
+test('reports why git rejects a head, and does not fetch that head again', async () => {
   const head = createMalformedCommit()
   origin.pull(1, head)
   const rejection = { kind: 'malformed', why: expect.stringMatching(/^object [0-9a-f]{40}: hasDotdot$/) }
@@ -66,7 +66,7 @@ test('the next head is fetched like any other', async () => {
   expect(await fetchForHead(head)).toMatchObject({ kind: 'here', snapshot: { head } })
 })
 
-test('a base branch that git refuses is nobody’s fault here', async () => {
+test('throws a corruption error if git rejects the base branch', async () => {
   const base = createMalformedCommit()
   origin.branch('main', base)
   const head = origin.commit({ x: '3' }, [base])

@@ -1,4 +1,4 @@
-// From a snapshot to a permit: a maintainer lets a correction pass, and the commit that lands says so.
+// From a snapshot to a permit: a maintainer overrides a rule, and the message of the merge commit records it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { PullComment } from '../../src/pull-request/snapshot.ts'
@@ -75,7 +75,7 @@ async function evaluatePull(
   const evaluation = await evaluateSnapshot(snapshot, {
     repository: fixture.mirror,
     loader: catalogLoader,
-    // There is no registry: whether the package installs is open, and nobody requires it.
+    // There is no registry, so whether the package installs is unknown, and it is not required.
     ask: async (question) =>
       ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
@@ -95,7 +95,7 @@ async function evaluatePull(
   return evaluation
 }
 
-test('a maintainer removes a channel, which the table allows, by saying why; a change of it withdraws that', async () => {
+test('an override with a reason applies until its comment is deleted or the head changes', async () => {
   const from = fixture.origin.commit(filesWithFastChannel)
   const head = fixture.origin.commit(baseFiles, [from])
   const first = await evaluatePull(from, head, [], 1)
@@ -118,9 +118,9 @@ test('a maintainer removes a channel, which the table allows, by saying why; a c
   expect(
     second.verdict.outcomes.flatMap(({ findings }) => findings.map((found) => found.overridden)),
   ).toContainEqual({ by: 'maria', reason: 'nobody looks after it' })
-  // The comment is gone: so is what it said.
+  // The comment was deleted, so its override no longer applies.
   expect((await evaluatePull(from, head, [])).verdict.kind).toBe('blocked')
-  // The same comment under another head, that does something else.
+  // The same comment with another head, which changes something else.
   const more = fixture.origin.commit(
     { ...baseFiles, [getCatalogPath('mine')]: catalogYaml('mine', ['1.1.0']) },
     [head],

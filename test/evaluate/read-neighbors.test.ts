@@ -1,4 +1,4 @@
-// What is known of a package's other bundles: read once, kept by what is in them, and the same read or kept.
+// Facts about the other bundles of a package: read once, cached by content, and identical whether read or cached.
 import type { TreePathEntry } from '../../src/pull-request/path-change.ts'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const packageRoot = 'operators/foo'
 
-/** Directories of bundles, whose files are all there is, and how often one of them was read. */
+/** A package with these bundle directories, which records each read of a file. */
 function createPackage(seed: string, versions: readonly string[]) {
   const blobs = new Map<BlobSha, Uint8Array>()
   const entries: TreePathEntry[] = []
@@ -72,7 +72,7 @@ spec:
   return { entries, repository, read, filesOf }
 }
 
-test('what says nothing new is not read again, in this process or the next', async () => {
+test('unchanged bundles are not read again', async () => {
   const { entries, repository, read } = createPackage('twice', ['1.0.0', '1.1.0'])
   const cache = openMemoryCache(systemClock)
   const first = await readNeighborBundleFacts({ repository, cache }, entries, packageRoot, new Map())
@@ -85,7 +85,7 @@ test('what says nothing new is not read again, in this process or the next', asy
   expect(read.length).toBe(reads)
 })
 
-test('a bundle that was judged is no stranger once it is merged', async () => {
+test('a bundle that was evaluated is not read again after its merge', async () => {
   const { entries, repository, read, filesOf } = createPackage('judged', ['2.0.0'])
   const cache = openMemoryCache(systemClock)
   await cacheNeighborCatalog(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
@@ -94,7 +94,7 @@ test('a bundle that was judged is no stranger once it is merged', async () => {
   expect(read).toEqual([])
 })
 
-test('what is kept on disk is what was read, and other kinds of facts stay beside it', async () => {
+test('the disk cache returns what was read, drops older versions, and keeps other facts', async () => {
   const { entries, repository } = createPackage('disk', ['3.0.0'])
   for (const other of ['facts-4', 'neighbours-0']) {
     mkdirSync(join(folder, other))
@@ -119,7 +119,7 @@ test('what is kept on disk is what was read, and other kinds of facts stay besid
   expect(cachedFacts).toEqual(read?.get('3.0.0'))
 })
 
-test('no name of a file makes the content of one directory look like that of another', () => {
+test('a crafted file name cannot give two directories the same content key', () => {
   const oid = (digit: string) => toBlobSha(digit.repeat(40))
   const entry = (path: string, digit: string): TreePathEntry => ({
     path: `r/${path}`,
@@ -130,10 +130,10 @@ test('no name of a file makes the content of one directory look like that of ano
   expect(computeDirectoryContentKey([entry(`a\n${oid('2')} b`, '1')], 'r')).not.toBe(two)
 })
 
-/** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */
+/** Digests of sample facts by version. If the test fails, the facts changed: raise the version and add a line. */
 const factsDigestByVersion: Readonly<Record<string, string>> = { 'neighbours 1': '5747f4bec9cf2794' }
 
-test('facts that come out differently have another version', async () => {
+test('changed facts require a new version', async () => {
   const { entries, repository } = createPackage('version', ['1.0.0'])
   const facts = await readNeighborBundleFacts(
     { repository, cache: openMemoryCache(systemClock) },

@@ -1,4 +1,4 @@
-// What is read of the templates of a change: not more than can be judged, however often one file is named.
+// The templates of a change are read only up to a limit.
 import { expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
 import { readTemplates } from '../../src/evaluate/read-templates.ts'
@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
 import { noopCache } from '../../src/catalogs/null-store.ts'
 
-test('many large templates in one change are read up to a bound, and no catalog is loaded for the others', async () => {
+test('large templates are read up to a limit, and no catalog is loaded for the others', async () => {
   const packages = Array.from({ length: 40 }, (_, index) => `p${index}`)
   const paths = packages.flatMap((name) => [`t/${name}.yaml`, `catalogs/${name}/catalog.yaml`]).sort()
   const parsed = parseConfig('templates: [{template: "t/{name}.yaml", catalog: "catalogs/{name}"}]')

@@ -1,5 +1,5 @@
-// A finding's line opens where people see it: on the head, base moved or not; on the base where the head has no such line.
-// Shown with a real git: the linked line says what the finding's line says.
+// The line of a finding links to the head, even if the base moved, or to the base if the head has no such line. Tested
+// with real Git: the linked line has the same text as the line of the finding.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha, type TreeSha } from '../../src/pull-request/ids.ts'
 import { traceFindings } from '../../src/evaluate/trace-findings.ts'
@@ -24,7 +24,7 @@ const createChannelYaml = (...entries: string[]) =>
 const notesText = Array.from({ length: 12 }, (_, at) => `# note ${at}\n`).join('')
 const oldCatalog = `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'))}${notesText}`
 
-/** A finding on every line of the file that would land. */
+/** Creates a finding on every line of the merged file, and traces them. */
 async function createFindingPerLine(base: CommitSha, head: CommitSha) {
   fixture.origin.branch('main', base)
   fixture.origin.pull(7, head)
@@ -57,8 +57,8 @@ async function createFindingPerLine(base: CommitSha, head: CommitSha) {
 const commitCatalog = (text: string, parents: CommitSha[] = [], more: OriginFiles = {}) =>
   fixture.origin.commit({ [catalogPath]: text, ...more }, parents)
 
-describe('every line of the result opens the same line', () => {
-  test('on the head, where the base has not moved', async () => {
+describe('every line of the result links to the same line', () => {
+  test('on the head if the base has not moved', async () => {
     const base = commitCatalog(oldCatalog)
     const head = commitCatalog(
       `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.2.0', '1.0.0'))}${notesText}`,
@@ -68,7 +68,7 @@ describe('every line of the result opens the same line', () => {
     expect(places).toHaveLength(lines.length)
     for (const { side, text, shown } of places) expect({ side, shown }).toEqual({ side: 'head', shown: text })
   })
-  test('on the head or, for what another merge brought, on the base', async () => {
+  test('on the head, or on the base for lines from another merge', async () => {
     const from = commitCatalog(oldCatalog)
     const head = commitCatalog(`${oldCatalog}${createEntryYaml('0.9.0')}`, [from])
     const base = commitCatalog(
@@ -81,7 +81,7 @@ describe('every line of the result opens the same line', () => {
     const onBase = places.filter(({ side }) => side === 'base').map(({ text }) => text)
     expect(onBase).toEqual(['# moved', '# twice', '  - name: foo.v0.1.0'])
   })
-  test('on the base, in a file that the head does not have yet', async () => {
+  test('on the base in a file that the head does not have yet', async () => {
     const from = fixture.origin.commit({ other: 'x\n' })
     const head = fixture.origin.commit({ other: 'y\n' }, [from])
     const base = commitCatalog(oldCatalog, [from], { other: 'x\n' })
@@ -106,7 +106,7 @@ describe('a fix', () => {
   }
   const forked = `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.2.0', '1.0.0'))}${notesText}`
 
-  test('is a suggestion on the head’s own lines, though the base has moved', async () => {
+  test('is a suggestion on lines of the head, even if the base has moved', async () => {
     const from = commitCatalog(oldCatalog)
     const head = commitCatalog(forked, [from])
     const base = commitCatalog(`# moved\n${oldCatalog}`, [from])
@@ -115,13 +115,13 @@ describe('a fix', () => {
     expect(fix?.suggestion).toEqual({ first: 8, last: 9 })
     expect(lines).toContainEqual({ file: catalogPath, line: 9, side: 'head', first: 8, last: 9 })
   })
-  test('is none where its lines are not in the diff of the pull request', async () => {
+  test('is not a suggestion if its lines are not in the diff of the pull request', async () => {
     const base = commitCatalog(forked)
     const head = commitCatalog(`${forked}# far below\n`, [base])
     expect(await fixesAt(base, head)).toMatchObject({ fix: { fix: { first: 8 } } })
     expect((await fixesAt(base, head)).fix).not.toHaveProperty('suggestion')
   })
-  test('is none where its lines came with another merge', async () => {
+  test('is not a suggestion if its lines came from another merge', async () => {
     const from = commitCatalog(oldCatalog)
     const base = commitCatalog(forked, [from])
     const head = commitCatalog(`${oldCatalog}# mine\n`, [from])
@@ -131,13 +131,13 @@ describe('a fix', () => {
   })
 })
 
-describe('what came meanwhile', () => {
+describe('a conflicting head on the base', () => {
   const forked: Finding = {
     ...{ rule: 'several-heads', severity: 'error', what: 'w', why: '', fix: '' },
     at: { file: catalogPath, line: 1, column: 1 },
     data: { package: 'foo', channel: 'stable', heads: ['foo.v1.1.1', 'foo.v1.2.0'] },
   }
-  test('is the commit that brought the other head, however many came before and after it', async () => {
+  test('is traced to the commit that added it, between other commits', async () => {
     const from = commitCatalog(oldCatalog)
     const head = commitCatalog(
       `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.1.1', '1.1.0'))}`,
@@ -165,12 +165,12 @@ describe('what came meanwhile', () => {
 })
 
 describe('lines are matched', () => {
-  test('by what they say, in their order', () => {
+  test('by their text, in order', () => {
     const map = createLineMap('a\nb\nc\nb\nd', 'x\na\nb\nb\nd\ny')
     expect([1, 2, 3, 4, 5].map(map)).toEqual([2, 3, undefined, 4, 5])
     expect([0, 6].map(map)).toEqual([undefined, undefined])
   })
-  test('where too much differs, if they stand once in each', () => {
+  test('in very different texts only if they are unique in both', () => {
     const many = (word: string) => Array.from({ length: 2000 }, (_, at) => `${word} ${at}`).join('\n')
     const map = createLineMap(`${many('old')}\nsame\ntwice\ntwice`, `same\ntwice\n${many('new')}`)
     expect([map(2001), map(2002), map(1)]).toEqual([1, undefined, undefined])

@@ -1,4 +1,4 @@
-// The program beside this file, built and asked: what Go's own readers make of an image's layers or of a document.
+// Builds and runs the Go program in this folder: how Go's own readers read an image's layers or a document.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,14 +14,14 @@ export interface GoReaderOutput {
 }
 
 export interface GoReaders {
-  /** Whether layers in zstd can be compared: the module for that could be had. */
+  /** Whether zstd layers can be compared, because the Go module for zstd is available. */
   readonly readsZstd: boolean
   unpack(layers: readonly Uint8Array[]): Promise<GoReaderOutput>
   read(kind: 'manifest' | 'index' | 'config', document: Uint8Array): Promise<GoReaderOutput>
   close(): Promise<void>
 }
 
-/** The `go` that is here; undefined where there is none. */
+/** The `go` command; undefined if it isn't installed. */
 export function findGoCommand(): string | undefined {
   const found = ['go', '/usr/local/go/bin/go'].find((go) => spawnSync(go, ['version']).status === 0)
   return found
@@ -49,7 +49,7 @@ export function openGoReaders(go: string): GoReaders {
     rmSync(directory, { recursive: true })
     throw new Error(`the Go readers could not be built: ${built.stderr}`)
   }
-  // Files in memory where there is a place for them.
+  // Keeps temporary files in memory if possible.
   const scratch = existsSync('/dev/shm') ? '/dev/shm' : directory
   const child = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'], env: { TMPDIR: scratch } })
   const waiting: ((answer: GoReaderOutput) => void)[] = []

@@ -1,5 +1,4 @@
-// Scans against the sandbox's GitHub, a real mirror and a real store; the registry's answers and the time are the
-// test's own.
+// Scans with the sandbox's GitHub, a real mirror, and a real store. The test sets the registry's answers and the clock.
 import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
@@ -47,21 +46,21 @@ afterAll(async () => {
   await jobFixture.close()
 }, 180_000)
 
-/** A repository of its own for each test, and a bot that scans it by hand. */
+/** A separate repository for each test, and a bot that scans it when the test asks. */
 interface ScanScenario {
   readonly full: string
   readonly answers: Map<string, ImageAnswer>
   readonly askedReferences: string[]
-  /** What the log warned of. */
+  /** Warnings in the log. */
   readonly warnings: string[]
   readonly ctx: JobContext<Store>
-  /** Lets time pass, then does what the sweep would have done and all jobs that follow. */
+  /** Advances the clock, then runs what the sweep would start and all jobs that follow. */
   advanceHours(hours: number): Promise<void>
-  /** A day, for the next round, and an hour, for a second look. */
+  /** Advances a day for the next scan, then an hour for the second check. */
   advanceDay(): Promise<void>
-  /** One job alone; the answer: in how many seconds the next one comes. */
+  /** Runs one job and returns the delay in seconds until the next one. */
   step(): Promise<number | undefined>
-  /** After so many references more the process is as good as dead. */
+  /** Fails all requests after this many more references, as if the process had died. */
   dieAfter(references: number): void
   issues(): readonly MockIssue[]
   close(): Promise<void>
@@ -191,12 +190,12 @@ const countIssueWrites = () =>
     ({ method, path }) => method !== 'GET' && path.includes(`${scenario.full}/issues`),
   ).length
 
-describe('an image that goes', () => {
+describe('an image that disappears', () => {
   beforeEach(async () => {
     await openScenario()
   }, 180_000)
 
-  test('is told of after a second look an hour later, in one issue by our App, by package and place', async () => {
+  test('is reported by our App after a second check an hour later, in one issue with locations', async () => {
     await scenario.advanceDay()
     expect(scenario.issues()).toEqual([])
     scenario.answers.set(firstImage, missingAnswer)
@@ -216,7 +215,7 @@ describe('an image that goes', () => {
     expect(issue?.body).not.toContain(secondImage)
   }, 180_000)
 
-  test('is not told of when it was back at the second look', async () => {
+  test('is not reported if it is back at the second check', async () => {
     scenario.answers.set(firstImage, missingAnswer)
     await scenario.advanceHours(0)
     scenario.answers.delete(firstImage)
@@ -225,7 +224,7 @@ describe('an image that goes', () => {
     expect((await readScanState(store, scenario.ctx.forge.repository)).missingImages).toEqual({})
   }, 180_000)
 
-  test('is told of in the same issue as the next one; an unchanged set is not written again', async () => {
+  test('is reported in the same issue as the next one, which is not rewritten while unchanged', async () => {
     scenario.answers.set(firstImage, missingAnswer)
     await scenario.advanceDay()
     const before = countIssueWrites()
@@ -237,7 +236,7 @@ describe('an image that goes', () => {
     expect(scenario.issues()[0]?.body).toContain(secondImage)
   }, 180_000)
 
-  test('and comes back closes the issue with a last word; the next to go opens it again', async () => {
+  test('and comes back closes the issue with a comment, and the next one reopens it', async () => {
     scenario.answers.set(firstImage, missingAnswer)
     await scenario.advanceDay()
     scenario.answers.delete(firstImage)
@@ -261,7 +260,7 @@ describe('an image that goes', () => {
     expect(issue?.comments).toHaveLength(2)
   }, 180_000)
 
-  test('and whose bundle leaves the catalog is no longer missing', async () => {
+  test('is no longer missing after its bundle is removed from the catalog', async () => {
     scenario.answers.set(firstImage, missingAnswer)
     await scenario.advanceDay()
     await githubFixture.github.pushToBase(scenario.full, {
@@ -271,7 +270,7 @@ describe('an image that goes', () => {
     expect(scenario.issues()).toMatchObject([{ state: 'closed' }])
   }, 180_000)
 
-  test('whose issue a person closes is left alone, until another one goes or it goes once more', async () => {
+  test('is not reported again after a person closed the issue, unless it disappears again', async () => {
     scenario.answers.set(firstImage, missingAnswer)
     scenario.answers.set(secondImage, missingAnswer)
     await scenario.advanceHours(0)
@@ -280,7 +279,7 @@ describe('an image that goes', () => {
     if (issue === undefined) throw new Error('no issue')
     githubFixture.github.editIssue(issue, { state: 'closed', reason: 'not_planned' }, 'maintainer')
     await scenario.advanceDay()
-    // One comes back: the set is another, but there is nothing new in it.
+    // One comes back: the set changed, but has nothing new.
     scenario.answers.delete(firstImage)
     await scenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'not_planned' })
@@ -290,7 +289,7 @@ describe('an image that goes', () => {
     expect(issue.state).toBe('open')
   }, 180_000)
 
-  test('is measured: references asked for, missing, and when the last round ended', async () => {
+  test('is counted in metrics, with the references checked and the end of the last scan', async () => {
     scenario.answers.set(firstImage, missingAnswer)
     await scenario.advanceDay()
     const text = await scenario.ctx.app.metrics.registry.metrics()
@@ -301,13 +300,13 @@ describe('an image that goes', () => {
   }, 180_000)
 })
 
-describe('what is not a missing image', () => {
+describe('not reported as missing', () => {
   test.each<[string, ImageAnswer]>([
     ['an outage', unavailableAnswer],
-    ['what may be private', { kind: 'missing-or-private', reason: '401' }],
-    ['a registry that we do not ask', { kind: 'blocked', reason: 'not https' }],
+    ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
+    ['a registry that is not queried', { kind: 'blocked', reason: 'not https' }],
   ])(
-    '%s, however long it lasts',
+    '%s, even if it persists',
     async (_name, answer) => {
       await openScenario()
       scenario.answers.set(firstImage, answer)
@@ -318,7 +317,7 @@ describe('what is not a missing image', () => {
     60_000,
   )
 
-  test('a reference in a registry that the repository does not allow is not even asked for', async () => {
+  test('a registry that the repository does not allow, which is not even queried', async () => {
     await openScenario({
       ...catalogFiles,
       '.github/catalog-bot.yml': 'images:\n  registries: [elsewhere.test]\n',
@@ -327,7 +326,7 @@ describe('what is not a missing image', () => {
     expect(scenario.askedReferences).toEqual([])
   }, 180_000)
 
-  test('what the configuration silences: a rule that is off, and packages that it ignores', async () => {
+  test('an image of a package that the configuration ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
     await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': silent })
     scenario.answers.set(firstImage, missingAnswer)
@@ -336,8 +335,8 @@ describe('what is not a missing image', () => {
   }, 180_000)
 })
 
-describe('where to look', () => {
-  test('bundles, related images and lists, on the default branch and those that it names, each reference once', async () => {
+describe('the scope of a scan', () => {
+  test('covers bundles, related images, and lists on default and listed branches, once each', async () => {
     const related = 'registry.test/operand:v1'
     const listed = `registry.test/list@${imageDigest}`
     const files = {
@@ -372,7 +371,7 @@ describe('where to look', () => {
     expect(body).toContain('the entry `alpha` in `catalogs.yaml:3`')
   }, 180_000)
 
-  test('a tag beside a digest counts as moved when it moved while we looked', async () => {
+  test('reports a tag next to a digest as moved if it moved between scans', async () => {
     const pinned = `registry.test/alpha:v1@${imageDigest}`
     await openScenario({
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v1', pinned)),
@@ -383,7 +382,7 @@ describe('where to look', () => {
     expect(scenario.issues()[0]?.body).toContain('**has a tag that was moved**')
   }, 180_000)
 
-  test('nowhere when the repository wants no scan, no issue when it wants none, and never when the operator says so', async () => {
+  test('respects `every: off`, `issue: false`, and `SCAN_SECONDS=0`', async () => {
     await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': 'images:\n  scan:\n    every: off\n' })
     await scenario.advanceDay()
     expect(scenario.askedReferences).toEqual([])
@@ -406,11 +405,11 @@ describe('a scan of many references', () => {
     ),
   }
 
-  test('comes in slices, and one that is killed goes on where it was', async () => {
+  test('runs in slices, and a killed one resumes where it stopped', async () => {
     await openScenario(files)
     expect(await scenario.step()).toBe(1)
     expect(scenario.askedReferences).toHaveLength(100)
-    // A process that dies in the middle of a slice has written nothing of it.
+    // A process that dies in the middle of a slice has stored nothing of it.
     scenario.dieAfter(30)
     await expect(scenario.step()).rejects.toThrow('killed')
     scenario.dieAfter(Number.POSITIVE_INFINITY)
@@ -420,14 +419,14 @@ describe('a scan of many references', () => {
     expect(scenario.askedReferences.length).toBeLessThanOrEqual(250 + 31)
   }, 180_000)
 
-  test('leaves a registry that does not answer alone for a while, and for the round in the end', async () => {
+  test('gives up on a registry that does not answer for the rest of the scan', async () => {
     await openScenario({
       ...files,
       'catalogs/v4.18/alpha/more.json': renderCatalog(createBundleBlob('alpha.v900', 'other.test/well:v1')),
     })
     for (const reference of many) scenario.answers.set(reference, unavailableAnswer)
     await scenario.advanceHours(0)
-    // Four at once, five times in a row.
+    // Four concurrent requests, five times in a row.
     expect(
       scenario.askedReferences.filter((reference) => reference.startsWith('registry.test/')).length,
     ).toBeLessThanOrEqual(20)
@@ -435,7 +434,7 @@ describe('a scan of many references', () => {
     expect((await readScanState(store, scenario.ctx.forge.repository)).finished?.unknown).toBe(250)
   }, 180_000)
 
-  test('an instance that lost its lease while it read catalogs tells of nothing', async () => {
+  test('reports nothing after losing its lease while reading catalogs', async () => {
     await openScenario()
     scenario.answers.set(firstImage, missingAnswer)
     await scenario.advanceHours(24)
@@ -460,7 +459,7 @@ describe('a scan of many references', () => {
     await scenario.advanceHours(1.05)
     expect(scenario.issues()).toHaveLength(1)
   })
-  test('gives way while another slice is under way anywhere', async () => {
+  test('yields while any other slice is running', async () => {
     await openScenario(files)
     const lease = await store.acquireLease('image scan', 60)
     expect(await scenario.step()).toBe(5)
@@ -471,10 +470,10 @@ describe('a scan of many references', () => {
 })
 
 describe('the issue', () => {
-  test('that was opened by a process that died before it knew the number is found again, not opened twice', async () => {
+  test('is found again, not opened twice, if a process died before it stored the number', async () => {
     await openScenario()
     scenario.answers.set(firstImage, missingAnswer)
-    // Done at GitHub, but nobody hears of it.
+    // GitHub opens the issue, but the response is lost.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(scenario.advanceDay()).rejects.toMatchObject({ code: 'unavailable', retryable: true })
     await scenario.advanceDay()
@@ -484,7 +483,7 @@ describe('the issue', () => {
     )
   }, 180_000)
 
-  test('that was opened by a process that died is closed, too, when all is well before the number is known', async () => {
+  test('is closed even if a process died before storing its number and no image is missing now', async () => {
     await openScenario()
     scenario.answers.set(firstImage, missingAnswer)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
@@ -496,7 +495,7 @@ describe('the issue', () => {
     expect(scenario.issues()).toMatchObject([{ state: 'closed' }])
   }, 180_000)
 
-  test('that bears our marker but is a stranger’s is not ours', async () => {
+  test('that has our marker but another author is left alone', async () => {
     await openScenario()
     const forged = githubFixture.github.openIssue(
       scenario.full,
@@ -511,14 +510,14 @@ describe('the issue', () => {
   }, 180_000)
 
   test.each([
-    ['issues are switched off', () => githubFixture.github.setIssues(scenario.full, false)],
+    ['issues are disabled', () => githubFixture.github.setIssues(scenario.full, false)],
     [
       'the App may not write issues',
       () => githubFixture.github.setPermissions(githubFixture.installation, permissionsWithout('issues')),
     ],
-    ['the repository was archived meanwhile', () => githubFixture.github.archive(scenario.full)],
+    ['the repository is archived', () => githubFixture.github.archive(scenario.full)],
   ])(
-    'is done without where %s: it is logged and counted, and opened once it can be',
+    'is skipped, logged, and counted if %s, and opened once possible',
     async (_name, forbid) => {
       await openScenario()
       scenario.answers.set(firstImage, missingAnswer)

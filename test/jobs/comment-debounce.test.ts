@@ -1,4 +1,4 @@
-// When people are told that a pull request is ready: not at once, for it is usually merged by then; and not never.
+// How long the comment that a pull request is ready is delayed. Usually it is merged by then.
 import { expect, test } from '@jest/globals'
 import { readReadyCommentDelay } from '../../src/jobs/comment-debounce.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
@@ -20,7 +20,7 @@ function createCommentContext() {
   return { context, forget: () => storedValues.clear(), later: (seconds: number) => (now += seconds * 1000) }
 }
 
-test('it is told half a minute after it was found to be ready, however often it is looked at', async () => {
+test('delays an edit by 30 s and a first comment by 120 s, regardless of further evaluations', async () => {
   const { context, later } = createCommentContext()
   const snapshot = createSnapshot()
   expect(await readReadyCommentDelay(snapshot, context, 'edit')).toBe(30)
@@ -33,7 +33,7 @@ test('it is told half a minute after it was found to be ready, however often it 
   expect(await readReadyCommentDelay({ ...snapshot, pull: toPullNumber(8) }, context, 'first')).toBe(120)
 })
 
-test('another head begins anew, and so does what was forgotten', async () => {
+test('restarts the delay for another head, and after the cache lost its start', async () => {
   const { context, forget, later } = createCommentContext()
   const snapshot = createSnapshot()
   await readReadyCommentDelay(snapshot, context, 'edit')

@@ -1,9 +1,9 @@
-// Who goes first among jobs at pull requests: nobody who is small waits for somebody who is large.
+// The order of jobs for pull requests: a light job does not wait for a heavy one.
 import { expect, test } from '@jest/globals'
 import { createJobScheduler, type JobSlot } from '../../src/jobs/job-scheduler.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 
-/** Time passes by hand. */
+/** Time advances only through `pass`. */
 function createManualClock() {
   let now = 0
   const sleepers = new Set<{ until: number; wake: () => void }>()
@@ -28,7 +28,7 @@ function createManualClock() {
 
 const flushEvents = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Whether a turn was let go on. */
+/** Whether the slot was allowed to continue. */
 function trackProgress(slot: JobSlot): { is: boolean } {
   const state = { is: false }
   void slot.yieldToLightJobs().then(() => (state.is = true))
@@ -46,7 +46,7 @@ const createSchedulerSetup = (maxHeavyJobs = 2) => {
   return { ...time, turns, heavy }
 }
 
-test('a heavy one waits while a light one, or one of which nothing is known, is under way', async () => {
+test('a heavy job waits while a light job or a job of unknown cost is running', async () => {
   const { turns, heavy } = createSchedulerSetup()
   const [known, unknown] = [turns.startJob(), turns.startJob()]
   known.setCost('light', 'alice')
@@ -61,7 +61,7 @@ test('a heavy one waits while a light one, or one of which nothing is known, is 
   expect([one.is, turns.waiting]).toEqual([true, 0])
 })
 
-test('a light one never waits', async () => {
+test('a light job does not wait for a heavy one', async () => {
   const { turns, heavy } = createSchedulerSetup(1)
   void heavy('mallory').yieldToLightJobs()
   const light = turns.startJob()
@@ -69,7 +69,7 @@ test('a light one never waits', async () => {
   await light.yieldToLightJobs()
 })
 
-test('light ones without end delay a heavy one by so much, all its pauses together', async () => {
+test('other jobs delay a heavy job up to a limit, summed over all its pauses', async () => {
   const { turns, heavy, pass } = createSchedulerSetup()
   turns.startJob()
   const slot = heavy('alice')
@@ -83,13 +83,13 @@ test('light ones without end delay a heavy one by so much, all its pauses togeth
   expect(second.is).toBe(true)
 })
 
-test('no more heavy ones go on than there is room for, and a place is given back', async () => {
+test('runs only the maximum number of heavy jobs, and reuses a slot that is freed', async () => {
   const { heavy, turns } = createSchedulerSetup(2)
   const [a, b, c] = [heavy('a'), heavy('b'), heavy('c')]
   const [atA, atB, atC] = [trackProgress(a), trackProgress(b), trackProgress(c)]
   await flushEvents()
   expect([atA.is, atB.is, atC.is]).toEqual([true, true, false])
-  // Who is in goes on being in.
+  // A job that holds a slot keeps it.
   await a.yieldToLightJobs()
   expect(turns.waiting).toBe(1)
   b.end()
@@ -97,7 +97,7 @@ test('no more heavy ones go on than there is room for, and a place is given back
   expect(atC.is).toBe(true)
 })
 
-test('whoever has many heavy ones waits behind whoever has few', async () => {
+test('an account with many heavy jobs waits behind an account with few', async () => {
   const { heavy } = createSchedulerSetup(2)
   const mallory = [1, 2, 3, 4].map(() => heavy('mallory'))
   const hers = mallory.map(trackProgress)
@@ -109,7 +109,7 @@ test('whoever has many heavy ones waits behind whoever has few', async () => {
   expect([his.is, hers[2]?.is]).toEqual([true, false])
 })
 
-test('the third light one of an account waits for those of others, and for its own no longer than heavy ones do', async () => {
+test('a third light job of an account waits for other accounts, and up to a limit for its own', async () => {
   const { turns, pass } = createSchedulerSetup()
   const light = (whose: string) => {
     const slot = turns.startJob()
@@ -134,7 +134,7 @@ test('the third light one of an account waits for those of others, and for its o
   expect(atLate.is).toBe(true)
 })
 
-test('one that turns out heavy while it works keeps no heavy one waiting any more', async () => {
+test('a job that turns out to be heavy no longer delays heavy jobs', async () => {
   const { turns, heavy } = createSchedulerSetup()
   const slot = turns.startJob()
   slot.setCost('light', 'mallory')
@@ -144,7 +144,7 @@ test('one that turns out heavy while it works keeps no heavy one waiting any mor
   expect(one.is).toBe(true)
 })
 
-test('at the end nobody waits', async () => {
+test('closing the scheduler lets all waiting jobs continue', async () => {
   const { turns, heavy } = createSchedulerSetup(1)
   turns.startJob()
   const [one, other] = [trackProgress(heavy('a')), trackProgress(heavy('b'))]

@@ -1,4 +1,4 @@
-// What of a report is written: what is missing, and only where the repository wants it.
+// Which parts of a report are written: those that are missing, and only if the repository enables them.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import { publishReport, type PublishReportOptions } from '../../src/jobs/publish-report.ts'
@@ -18,7 +18,7 @@ interface ReportPresence {
   readonly publishOptions?: PublishReportOptions
 }
 
-/** The actions that a report leads to, where this stands there already. */
+/** The actions that a report causes, given what GitHub already shows. */
 async function computeReportActions(
   options: Partial<ReportOptions>,
   { isWaiting = false, comment = '', publishOptions = {} }: ReportPresence = {},
@@ -59,7 +59,7 @@ async function computeReportActions(
 }
 
 describe('the comment', () => {
-  test('links the check runs that were made a moment before', async () => {
+  test('links the check runs that were just created', async () => {
     const { body } = await computeReportActions({})
     expect(body).toContain('[validation](https://github.com/run/validation)')
   })
@@ -71,30 +71,30 @@ describe('the comment', () => {
     ['never', true, '', false],
     ['never', true, 'older words', false],
   ] as const)(
-    'wanted %s, people to act: %s, there: %j: written %s',
+    'with the setting %s, waiting for people: %s, existing comment: %j, is written: %s',
     async (comment, isWaiting, there, isWritten) => {
       const { kinds, shownAt } = await computeReportActions({ comment }, { isWaiting, comment: there })
       expect(kinds.includes('put-comment')).toBe(isWritten)
-      // Agreements bind to what a comment showed: one that says something else showed nothing of this.
+      // Approvals bind to what a comment showed. A comment with other content did not show this report.
       expect(shownAt !== undefined).toBe(isWritten)
       expect(kinds).toContain('put-checks')
     },
   )
 })
 
-test('suggestions are put only where the repository wants them', async () => {
+test('suggestions are published only if the repository enables them', async () => {
   expect((await computeReportActions({})).kinds).not.toContain('put-suggestions')
   expect((await computeReportActions({ suggestions: true })).kinds).toContain('put-suggestions')
 })
 
-describe('what is asked of GitHub', () => {
+describe('requests to GitHub', () => {
   const present: OwnReports = { head: toCommitSha(createHexSha('a')), checks: [], readAt: 0 }
-  test('is nothing that the look has read, unless that was of another head', async () => {
+  test('repeat no read of the evaluation, unless it was for another head', async () => {
     expect(await computeReportActions({}, { publishOptions: { present } })).toMatchObject({ reads: 0 })
     const other = { ...present, head: toCommitSha(createHexSha('b')) }
     expect(await computeReportActions({}, { publishOptions: { present: other } })).toMatchObject({ reads: 1 })
   })
-  test('is one write for all check runs, and none for those that say the same', async () => {
+  test('write all check runs at once, without those that did not change', async () => {
     const { done } = await computeReportActions({}, { publishOptions: { present } })
     const [first] = done
     if (first?.kind !== 'put-checks') throw new Error('no check runs')
@@ -105,7 +105,7 @@ describe('what is asked of GitHub', () => {
     const again = await computeReportActions({}, { publishOptions: { present: known } })
     expect(again.done[0]).toMatchObject({ kind: 'put-checks', runs: rest.map(({ name }) => ({ name })) })
   })
-  test('is no check run of what is history, where it came to the same', async () => {
+  test('rewrite a check run of a merged pull request only if its conclusion changed', async () => {
     const first = await computeReportActions({}, { publishOptions: { present } })
     const [put] = first.done
     const runs = put?.kind === 'put-checks' ? put.runs : []
@@ -119,14 +119,14 @@ describe('what is asked of GitHub', () => {
     expect(done[0]).toMatchObject({ kind: 'put-checks', runs: [{ name: runs[0]?.name }] })
     expect(done[0]).toMatchObject({ runs: { length: 1 } })
   })
-  test('is no comment where something else may be to say a moment later', async () => {
+  test('write no comment if the rest of the report follows later', async () => {
     const later = await computeReportActions(
       { suggestions: true },
       { publishOptions: { present, isRestLater: true } },
     )
     expect(later).toMatchObject({ kinds: ['put-checks'], shownAt: undefined })
   })
-  test('is no first comment where another job may write it', async () => {
+  test('leave the first comment, but not edits, to another job', async () => {
     let missing = 0
     const publishOptions = { present, onMissing: async () => void (missing += 1) }
     expect(await computeReportActions({}, { publishOptions })).toMatchObject({

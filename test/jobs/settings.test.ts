@@ -37,10 +37,10 @@ describe('the settings', () => {
       'https://a.example',
       'https://g.example',
     ],
-  ])('%j: one address of an Enterprise Server tells the other', (given, apiUrl, gitUrl) => {
+  ])('derive one URL of an Enterprise Server from the other: %j', (given, apiUrl, gitUrl) => {
     expect(readSettings({ ...validEnvironment, ...given })).toMatchObject({ apiUrl, gitUrl })
   })
-  test("say what is kept of GitHub's limit for what is more important", () => {
+  test("parse the share of GitHub's rate limit that is reserved for more important work", () => {
     const read = (GITHUB_RESERVES: string) => readSettings({ ...validEnvironment, GITHUB_RESERVES }).reserves
     expect(read('0,25,90')).toEqual({ landing: 0, look: 0, sweep: 0.25, scan: 0.9 })
     for (const wrong of ['10', '30,20,50', '10,30,95', '-1,0,0', '1,2,3,4', 'a,b,c'])
@@ -56,23 +56,23 @@ describe('the settings', () => {
     ['with a short secret', { ...validEnvironment, WEBHOOK_SECRET: 'short' }],
     ['without a private key', { ...validEnvironment, PRIVATE_KEY: undefined }],
     ['without an id', { ...validEnvironment, APP_ID: undefined }],
-    ['with a key that is cut off', { ...validEnvironment, PRIVATE_KEY: privateKey.slice(0, 800) }],
-    ['with a key that is none', { ...validEnvironment, PRIVATE_KEY: 'nonsense' }],
+    ['with a truncated key', { ...validEnvironment, PRIVATE_KEY: privateKey.slice(0, 800) }],
+    ['with an invalid key', { ...validEnvironment, PRIVATE_KEY: 'nonsense' }],
     [
       'with a key file that does not exist',
       { ...validEnvironment, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/nonexistent/key.pem' },
     ],
-    ['with a port that is none', { ...validEnvironment, PORT: 'http' }],
-  ])('are refused %s', (_name, environment: Record<string, string | undefined>) => {
+    ['with an invalid port', { ...validEnvironment, PORT: 'http' }],
+  ])('are rejected %s', (_name, environment: Record<string, string | undefined>) => {
     expect(() => readSettings(environment)).toThrow(SettingsError)
   })
   test.each([
-    ['with its line ends written out', privateKey.replaceAll('\n', '\\n')],
+    ['with escaped newlines', privateKey.replaceAll('\n', '\\n')],
     ['as base64', Buffer.from(privateKey).toString('base64')],
-  ])('take a private key %s', (_name, text) => {
+  ])('accept a private key %s', (_name, text) => {
     expect(readSettings({ ...validEnvironment, PRIVATE_KEY: text }).credentials?.privateKey).toBe(privateKey)
   })
-  test('never name a secret in what they say about it', () => {
+  test('never reveal a secret in an error', () => {
     const secret = 'hunter2-hunter'
     expect(() => readSettings({ ...validEnvironment, WEBHOOK_SECRET: secret })).toThrow(
       expect.not.objectContaining({ message: expect.stringContaining(secret) }),

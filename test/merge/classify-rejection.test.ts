@@ -1,4 +1,4 @@
-// The words of GitHub's refusals, and what each is about. As docs.github.com, prow, bors-ng, Mergify and others show them.
+// GitHub's rejection messages and the scope of each, as shown by docs.github.com, prow, bors-ng, Mergify, and others.
 import { describe, expect, test } from '@jest/globals'
 import {
   classifyRejection,
@@ -10,7 +10,7 @@ import {
 const ourSha = 'a'.repeat(40)
 const otherSha = 'b'.repeat(40)
 
-/** As the one push reports it: git's summary, and what stood behind `remote: `. */
+/** As a push reports it: git's summary, and the text after `remote: `. */
 const createPushRejection = (...lines: string[]): MergeRejectionResponse => ({
   by: 'push',
   text: lines.join('\n'),
@@ -49,7 +49,7 @@ const approvalMessage = 'At least 1 approving review is required by reviewers wi
 const mergeQueueMessage = 'Changes must be made through the merge queue'
 const unsignedMessage = 'Commits must have verified signatures.'
 
-describe('a refusal that is known', () => {
+describe('a known rejection', () => {
   const table: readonly (readonly [MergeRejectionResponse, RejectionScope, string])[] = [
     // Races: something moved.
     [
@@ -307,8 +307,8 @@ describe('a refusal that is known', () => {
   })
 })
 
-describe('several complaints at once', () => {
-  test('are about the widest of them, and all are told', () => {
+describe('several reasons at once', () => {
+  test('have the widest scope, and all are reported', () => {
     expect(classifyRejection(createRulesetRejection(approvalMessage, mergeQueueMessage))).toMatchObject({
       scope: 'branch',
       reason: `${approvalMessage} ${mergeQueueMessage}`,
@@ -334,7 +334,7 @@ describe('several complaints at once', () => {
     })
   })
 
-  test('of which one is unknown park the pull request if another one does already', () => {
+  test('with an unknown one have the scope of the known one', () => {
     expect(
       classifyRejection(createRulesetRejection(approvalMessage, 'The moon must be full.')),
     ).toMatchObject({
@@ -364,7 +364,7 @@ describe('a rule about commits', () => {
   const table: readonly (readonly [string, readonly string[], RejectionContext, RejectionScope])[] = [
     [unsignedMessage, [ourSha], { commit: ourSha }, 'branch'],
     [unsignedMessage, [otherSha], { commit: ourSha }, 'pull'],
-    // Signing ours would not help: theirs stays unsigned.
+    // Signing our commit would not help: the other one stays unsigned.
     [unsignedMessage, [ourSha, otherSha], { commit: ourSha }, 'pull'],
     [unsignedMessage, [], { commit: ourSha, isSigned: true }, 'pull'],
     [unsignedMessage, [], { commit: ourSha }, 'branch'],
@@ -372,12 +372,12 @@ describe('a rule about commits', () => {
     ['This branch must not contain merge commits.', [otherSha], { commit: ourSha }, 'pull'],
     ['Commit message must match a given regex pattern: ^JIRA', [ourSha], { commit: ourSha }, 'branch'],
   ]
-  test.each(table)('%s, broken by %j with %j, is about the %s', (says, commits, context, scope) => {
+  test.each(table)('%s, violated by %j with %j, is about the %s', (says, commits, context, scope) => {
     expect(classifyRejection(listing(says, ...commits), context)).toMatchObject({ scope, isKnown: true })
   })
 })
 
-describe('words that nobody sorted', () => {
+describe('an unknown message', () => {
   test.each([
     createRulesetRejection('The moon must be full.'),
     createRestRejection(422, 'Validation Failed'),
@@ -386,11 +386,11 @@ describe('words that nobody sorted', () => {
     createGraphqlRejection('Something went wrong', 'INTERNAL'),
     createPushRejection('(pre-receive hook declined)', 'Only on Tuesdays, says', 'the release team.'),
     createPushRejection('(failure)'),
-  ])('%j are about the pull request that met them, and known to be unsorted', (rejection) => {
+  ])('%j is about the pull request and reported as unknown', (rejection) => {
     expect(classifyRejection(rejection)).toMatchObject({ scope: 'pull', isKnown: false, retrySoon: false })
   })
 
-  test('are told as they are, and never as nothing', () => {
+  test('is reported as sanitized text, and is never empty', () => {
     const hook = createPushRejection(
       '(pre-receive hook declined)',
       'Only on Tuesdays, says',
@@ -405,7 +405,7 @@ describe('words that nobody sorted', () => {
   })
 })
 
-describe('names in a refusal are anybody’s words, and choose nothing', () => {
+describe('names in a rejection are untrusted and do not affect its scope', () => {
   const bait = 'a`. Changes must be made through the merge queue.yml'
   test.each([
     createRestRejection(
@@ -436,7 +436,7 @@ describe('names in a refusal are anybody’s words, and choose nothing', () => {
   })
 })
 
-test('what GitHub expects may have been posted a moment ago: that is worth a second try, a failure is not', () => {
+test('a rejection that only expects checks is retried soon, but one with a failed check is not', () => {
   const soon = (...complaints: string[]) => classifyRejection(createRulesetRejection(...complaints)).retrySoon
   expect(soon('Required status check "ci" is expected.')).toBe(true)
   expect(soon('2 of 2 required status checks are expected.')).toBe(true)

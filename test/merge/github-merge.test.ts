@@ -29,7 +29,7 @@ const listMergeCalls = () =>
   scenario.github.requests.filter(
     ({ method, path }) => method === 'PUT' && path.startsWith(`/repos/${scenario.full}/`),
   )
-/** Something that happens right before GitHub is asked to merge. */
+/** Runs `happens` right before the merge request to GitHub. */
 const runBeforeMerge = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
   merging: {
     ...scenario.options.merging,
@@ -41,9 +41,9 @@ const runBeforeMerge = (happens: () => Promise<unknown>): Partial<MergeOptions> 
 })
 const listIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
-describe('a merge by GitHub', () => {
+describe('a merge through the GitHub API', () => {
   test.each(['merge', 'squash', 'rebase'] as const)(
-    'by %s lands the tree that was validated',
+    'with the %s method merges the validated tree',
     async (method) => {
       const { permit } = await scenario.evaluate()
       const { base, head, tree } = permit.landing
@@ -61,14 +61,14 @@ describe('a merge by GitHub', () => {
     },
   )
 
-  test('takes the title and the text of the validated merge', async () => {
+  test('uses the title and body of the validated merge', async () => {
     await scenario.merge(githubMerge('merge'))
     expect((await scenario.mirror.messageOf(scenario.tip())).trim()).toBe(
       'Merge pull request 1: Alpha\n\nHead',
     )
   })
 
-  test('lands nothing when the base moved before it is asked', async () => {
+  test('sends no request if the base moves before the request', async () => {
     const moved: string[] = []
     const outcome = await scenario.merge(githubMerge('merge'), {
       store: {
@@ -85,7 +85,7 @@ describe('a merge by GitHub', () => {
     expect(listIntentOutcomes()).toEqual(['abandoned'])
   })
 
-  test('notices when the base moved in the very moment: what landed was not validated, and landings stop', async () => {
+  test('is a mismatch if the base moves right before GitHub merges', async () => {
     const outcome = await scenario.merge(
       githubMerge('merge'),
       runBeforeMerge(() => scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })),
@@ -95,7 +95,7 @@ describe('a merge by GitHub', () => {
     expect(listIntentOutcomes()).toEqual(['mismatch'])
   })
 
-  test('notices another tree on the right base', async () => {
+  test('is a mismatch if the tree differs on the expected base', async () => {
     const { permit, examined } = await scenario.evaluate()
     const { tree } = (await scenario.evaluate({ tree: permit.landing.head as never })).permit.landing
     const { mergePull: landPull } = await import('../../src/merge/merge-pull.ts')
@@ -105,11 +105,11 @@ describe('a merge by GitHub', () => {
     expect(scenario.mismatches[0]?.differs).toContain('but the validated tree is')
   })
 
-  test('notices a squash on the right tree and the wrong base', async () => {
+  test('is a mismatch if a squash has the expected tree and another base', async () => {
     const outcome = await scenario.merge(
       githubMerge('squash'),
       runBeforeMerge(async () => {
-        // Another commit, and the same tree.
+        // Moves the base to another commit with the same tree.
         await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
         await scenario.github.pushToBase(scenario.full, { 'later.txt': null })
       }),
@@ -118,7 +118,7 @@ describe('a merge by GitHub', () => {
     expect(scenario.mismatches[0]?.differs).toContain('is not based on')
   })
 
-  describe('after a push at the moment of the merge', () => {
+  describe('after a push to the base right before the merge', () => {
     const judged: { base: string; commit: string }[] = []
     const judging = (...verdicts: MergedCommitVerdict[]): Partial<MergeOptions> => ({
       judgeMerged: async (_, base, commit) => {
@@ -130,7 +130,7 @@ describe('a merge by GitHub', () => {
     beforeEach(() => void judged.splice(0))
 
     test.each(['merge', 'squash', 'rebase'] as const)(
-      'by %s is merged when it is judged valid on its real parent',
+      'with the %s method is recorded as merged if it is valid on its actual parent',
       async (method) => {
         let pushed = ''
         const outcome = await scenario.merge(githubMerge(method), {
@@ -147,7 +147,7 @@ describe('a merge by GitHub', () => {
       },
     )
 
-    test('is a mismatch with the reasons when it is judged invalid there', async () => {
+    test('is a mismatch with the reasons if it is invalid on its actual parent', async () => {
       const verdict = { kind: 'invalid', reasons: ['validation: 1 error'] } as const
       const outcome = await scenario.merge(githubMerge('merge'), {
         ...runBeforeMerge(pushes),
@@ -157,7 +157,7 @@ describe('a merge by GitHub', () => {
       expect(scenario.mismatches[0]?.differs).toContain('validation: 1 error')
     })
 
-    test('waits while it cannot be judged, with nothing merged after it, and is a mismatch in the end', async () => {
+    test('stays unclear while the evaluation is inconclusive, and is a mismatch after ten minutes', async () => {
       expect(await scenario.merge(githubMerge('merge'), { ...runBeforeMerge(pushes), ...judging() })).toEqual(
         { kind: 'busy' },
       )
@@ -174,7 +174,7 @@ describe('a merge by GitHub', () => {
       expect(scenario.mismatches[0]?.differs).toContain('the registry is away')
     })
 
-    test('is merged when it can be judged later', async () => {
+    test('is recorded as merged if a later evaluation finds it valid', async () => {
       await scenario.merge(githubMerge('squash'), { ...runBeforeMerge(pushes), ...judging() })
       const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
       await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
@@ -185,7 +185,7 @@ describe('a merge by GitHub', () => {
       expect(scenario.mismatches).toEqual([])
     })
 
-    /** GitHub says that it merged, and what it put on the branch is what the test makes. */
+    /** GitHub reports a merge, but the branch gets a commit that the test creates from `args`. */
     const merges = (...args: string[]): Partial<MergeOptions> => ({
       merging: {
         ...scenario.options.merging,
@@ -219,14 +219,14 @@ describe('a merge by GitHub', () => {
       ['another tree than the real merge', ['PARENT^{tree}', '-p', 'PARENT', '-p', 'HEAD']],
       ['a second parent that is not the validated head', ['REAL', '-p', 'PARENT', '-p', 'HEAD^']],
       ['a third parent', ['REAL', '-p', 'PARENT', '-p', 'HEAD', '-p', 'HEAD^']],
-    ])('is a mismatch with %s, and nothing is judged', async (_, args) => {
+    ])('is a mismatch with %s, without an evaluation', async (_, args) => {
       await scenario.merge(githubMerge('merge'), { ...merges(...args), ...judging({ kind: 'valid' }) })
       expect(judged).toEqual([])
       expect(listIntentOutcomes()).toEqual(['mismatch'])
     })
   })
 
-  test('of a head that moved lands nothing: GitHub is given the one that was judged', async () => {
+  test('merges nothing if the head moves right before the request', async () => {
     const tip = scenario.tip()
     const outcome = await scenario.merge(
       githubMerge('merge'),
@@ -237,7 +237,7 @@ describe('a merge by GitHub', () => {
     expect(listIntentOutcomes()).toEqual(['abandoned'])
   })
 
-  test('is asked for once, whatever GitHub answers', async () => {
+  test('is requested once, regardless of the error that GitHub returns', async () => {
     for (const status of [405, 409, 500, 502]) {
       const count = listMergeCalls().length
       scenario.github.fail(mergeRoute, { status, body: { message: 'no' } }, 5)
@@ -248,7 +248,7 @@ describe('a merge by GitHub', () => {
     }
   })
 
-  test('that GitHub reports as failed though it was done is found on the branch', async () => {
+  test('that GitHub completes but reports as failed is found on the branch', async () => {
     for (const status of [405, 409]) {
       scenario.github.fail(mergeRoute, { applyThenFail: status })
       expect(await scenario.merge(githubMerge('squash'))).toEqual({ kind: 'landed', commit: scenario.tip() })
@@ -258,20 +258,20 @@ describe('a merge by GitHub', () => {
   })
 
   test.each([
-    ['500 after it was done', { applyThenFail: 500 }],
-    ['a connection that broke after it was done', { disconnect: 'after' }],
-  ] as const)('with %s is settled by the next to come, by reading', async (_, fault) => {
+    ['a 500 response after the merge', { applyThenFail: 500 }],
+    ['a connection that breaks after the merge', { disconnect: 'after' }],
+  ] as const)('with %s is completed by recovery, without another merge request', async (_, fault) => {
     scenario.github.fail(mergeRoute, fault)
     await expect(scenario.merge(githubMerge('rebase'))).rejects.toMatchObject({ code: 'unavailable' })
     expect(listIntentOutcomes()).toEqual([undefined])
-    // The pull request is closed by now: whoever comes next only settles.
+    // GitHub has closed the pull request, so only recovery can complete the intent.
     const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', scenario.options)
     expect(settled).toMatchObject([{ settled: { kind: 'landed', commit: scenario.tip() } }])
     expect(listMergeCalls()).toHaveLength(1)
   })
 
-  test('with an answer that never came waits until GitHub must have given up, and then begins anew', async () => {
+  test('with a lost response is requested again only after the GitHub timeout', async () => {
     scenario.github.fail(mergeRoute, { status: 500 })
     await expect(scenario.merge(githubMerge('merge'))).rejects.toMatchObject({ code: 'unavailable' })
     expect(await scenario.merge(githubMerge('merge'))).toEqual({ kind: 'busy' })
@@ -281,7 +281,7 @@ describe('a merge by GitHub', () => {
     expect(listIntentOutcomes()).toEqual(['abandoned', 'landed'])
   })
 
-  test('that the branch refuses is told in its words', async () => {
+  test('that the branch rules reject reports the reason from GitHub', async () => {
     scenario.setRules([createPullRequestRule({ required_approving_review_count: 1 })])
     expect(await scenario.merge(githubMerge('merge'))).toMatchObject({
       kind: 'refused',
@@ -290,7 +290,7 @@ describe('a merge by GitHub', () => {
     expect(listIntentOutcomes()).toEqual(['abandoned'])
   })
 
-  test('somebody else merged in that moment by other means is no landing of ours, and no mismatch', async () => {
+  test('is rejected, and is not a mismatch, if bob merges the pull request with another method first', async () => {
     const outcome = await scenario.merge(
       githubMerge('merge'),
       runBeforeMerge(() =>
@@ -307,14 +307,14 @@ describe('a merge by GitHub', () => {
     expect(scenario.mismatches).toEqual([])
   })
 
-  test('is not asked for where the branch wants heads that are up to date and this one is behind', async () => {
+  test('is not requested if the branch requires up-to-date heads and the head is behind', async () => {
     const strict = { checks: { required: [{ name: 'ci' }], strict: true } } as never
     expect(await scenario.merge(githubMerge('merge'), { rules: strict })).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull' },
     })
     expect(listMergeCalls()).toEqual([])
-    // GitHub: without a required check that setting has no effect.
+    // On GitHub, `strict` has no effect without a required check.
     const idle = { checks: { required: [], strict: true } } as never
     expect(await scenario.merge(githubMerge('merge'), { rules: idle })).toMatchObject({ kind: 'landed' })
     await scenario.close()
@@ -324,7 +324,7 @@ describe('a merge by GitHub', () => {
     expect(botCheckNames).toHaveLength(2)
   })
 
-  test('takes a permit of the gate for this repository, and nothing that looks like one', async () => {
+  test('rejects forged permits and permits for another repository', async () => {
     const { permit } = await scenario.evaluate()
     const { merging } = scenario.options
     const text = { title: 'x', body: '' }

@@ -1,4 +1,4 @@
-// A store for landings alone, in memory, with a power cut: leases of an ended process run out when the test says so.
+// An in-memory store for merges only. Tests simulate a crash by expiring the leases of the previous process.
 import type { PendingMerge, MergeIntent } from '../../src/ports/merge-records.ts'
 import type { Lease } from '../../src/ports/leases.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -8,7 +8,7 @@ export type IntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 export interface MemoryStore {
   readonly store: Store
   readonly intents: readonly (MergeIntent & { readonly outcome?: IntentOutcome })[]
-  /** All leases run out. */
+  /** Expires all leases. */
   expireLeases(): void
 }
 
@@ -31,7 +31,7 @@ export function createMemoryStore(): MemoryStore {
     startMerge: async ({ name, fence }: Lease, landing: PendingMerge) => {
       const lease = leases.get(name)
       if (!lease?.held || lease.fence !== fence) return undefined
-      // As a database keeps it.
+      // Stores a JSON copy, as a database does.
       const intent = {
         ...(JSON.parse(JSON.stringify(landing)) as PendingMerge),
         id: intents.length + 1,

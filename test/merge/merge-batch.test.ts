@@ -1,5 +1,5 @@
-// Several pull requests by one push: each lands once, as validated on top of the one before it, or not at all; and what speaks
-// against one of them is told of that one alone. After every single step the process may end.
+// Merges several pull requests with one push. Each is merged once, as validated on top of the previous one, or not at
+// all. A problem with one pull request is reported only for that one. The process can crash after every step.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => mergeFixture.stop())
 const openedScenarios: MergeScenario[] = []
 afterEach(async () => {
-  // Also of a test that failed: a mirror that stays open keeps the process alive.
+  // Closes scenarios of failed tests, too, because an open mirror keeps the process alive.
   for (const scene of openedScenarios.splice(0)) await scene.close()
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
@@ -37,7 +37,7 @@ interface BatchScenario {
   readonly members: readonly BatchMember[]
 }
 
-/** Three pull requests for three files, each judged on top of the one before it. */
+/** Opens three pull requests for three files, each validated on top of the previous one. */
 async function openBatchScenario(method: MergeStrategy = plainPush): Promise<BatchScenario> {
   const scenario = await mergeFixture.openScenario({ behind: false })
   openedScenarios.push(scenario)
@@ -104,8 +104,8 @@ const listPushes = ({ scenario }: BatchScenario) =>
     ({ path, template }) => path.includes(scenario.full) && template.endsWith('git-receive-pack'),
   ).length
 
-describe('a landing train', () => {
-  test('lands all of its members by one push, each as it was validated', async () => {
+describe('a merge batch', () => {
+  test('merges all of its members with one push, each as validated', async () => {
     const it = await openBatchScenario()
     const { outcomes, refused } = await mergeScenarioBatch(it)
     expect(refused).toBeUndefined()
@@ -116,7 +116,7 @@ describe('a landing train', () => {
     expect(it.scenario.intents.map(({ outcome }) => outcome)).toEqual(['landed', 'landed', 'landed'])
   })
 
-  test('lands where GitHub does not answer for all of them at once, and though a snapshot was kept in a database', async () => {
+  test('merges if the bulk query fails and the keys of a stored snapshot are in another order', async () => {
     const it = await openBatchScenario()
     mergeFixture.githubFixture.github.fail('POST /graphql', { status: 502 })
     const kept = it.members.map((member) => {
@@ -130,7 +130,7 @@ describe('a landing train', () => {
     expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
   })
 
-  test('ends before a member that has changed since: those before it land, those after it wait', async () => {
+  test('ends before a member with a new push, and merges the members before it', async () => {
     const it = await openBatchScenario()
     const [, second] = it.pulls
     if (second === undefined) throw new Error('no pull request')
@@ -144,7 +144,7 @@ describe('a landing train', () => {
     expect(it.pulls.map(({ merged }) => merged !== null)).toEqual([true, false, false])
   })
 
-  test('looks at every member afresh: one that a person has put a label on since does not land', async () => {
+  test('does not merge a member that was labeled after the evaluation', async () => {
     const it = await openBatchScenario()
     const third = it.pulls[2]
     if (third === undefined) throw new Error('no pull request')
@@ -154,7 +154,7 @@ describe('a landing train', () => {
     expect(third.merged).toBeNull()
   })
 
-  test('ends before a member that was something else since, and is again what it was', async () => {
+  test('ends before a member that changed and changed back after the evaluation', async () => {
     const it = await openBatchScenario()
     const members = it.members.map((member) => ({ ...member, examined: { ...member.examined, epoch: 4 } }))
     const second = members[1]?.permit.landing.pull
@@ -165,13 +165,13 @@ describe('a landing train', () => {
     expect(it.scenario.tip()).toBe(listMergeCommits(it)[0])
   })
 
-  test('that was stopped while it was prepared lands nobody, and everybody is judged again', async () => {
+  test('merges nothing and reevaluates all members if merging is frozen during preparation', async () => {
     const it = await openBatchScenario()
     const { options } = it.scenario
     const tip = it.scenario.tip()
     let reads = 0
     const stop = { kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
-    // Once for each member, and once more before the push.
+    // The bot reads the freezes once for each member and once more before the push.
     const listFreezes = async (repository: RepositoryName) =>
       (reads += 1) > it.members.length ? [{ ...stop, repository }] : []
     const { outcomes } = await mergeScenarioBatch(it, {
@@ -182,7 +182,7 @@ describe('a landing train', () => {
     expect(it.scenario.tip()).toBe(tip)
   })
 
-  test('that is refused as a whole lands nobody and blames nobody', async () => {
+  test('merges nothing and blames no member if GitHub rejects the push', async () => {
     const it = await openBatchScenario()
     const tip = it.scenario.tip()
     it.scenario.setRules([createChecksRule(botCheckNames.map((context) => ({ context })))])
@@ -193,7 +193,7 @@ describe('a landing train', () => {
     expect(it.scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned', 'abandoned'])
   })
 
-  test('goes where our checks are required: they are put on what becomes the tip, once', async () => {
+  test('merges where the checks of catalog-bot are required, and leaves no temporary branch', async () => {
     const it = await openBatchScenario({ kind: 'push', checksFirst: true, signed: false })
     it.scenario.setRules([createChecksRule(botCheckNames.map((context) => ({ context })))])
     const { outcomes, refused } = await mergeScenarioBatch(it)
@@ -203,7 +203,7 @@ describe('a landing train', () => {
     expect(it.scenario.otherBranches().filter((ref) => ref.includes('catalog-bot'))).toEqual([])
   })
 
-  test('does not land on a base that moved, and writes nothing down as landed', async () => {
+  test('merges nothing on a base that moved, and abandons all intents', async () => {
     const it = await openBatchScenario()
     await it.scenario.github.pushToBase(it.scenario.full, { 'meanwhile.txt': 'x\n' })
     const tip = it.scenario.tip()
@@ -212,7 +212,7 @@ describe('a landing train', () => {
     expect(it.scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned', 'abandoned'])
   })
 
-  test('that lost its lease between its intents pushes nothing', async () => {
+  test('pushes nothing if it loses its lease between its intents', async () => {
     const it = await openBatchScenario()
     const tip = it.scenario.tip()
     const { store } = it.scenario.options
@@ -229,11 +229,11 @@ describe('a landing train', () => {
     expect(it.scenario.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned'])
   })
 
-  test('that is cut off after any single step leaves each member landed once, or not at all', async () => {
+  test('merges each member once or not at all after a crash at any step', async () => {
     const first = await openBatchScenario()
     const whole = withPowerCut(first.scenario.options, Infinity)
     await mergeScenarioBatch(first, whole.options)
-    // The first and the last of each kind: what lies between is like one of them.
+    // Tests the first and the last call of each kind; the calls in between behave the same.
     const acts = whole.calls
       .map((step, at) => [step, at] as const)
       .filter(

@@ -1,5 +1,5 @@
-// A repository on the sandbox's GitHub with one pull request whose head is behind its base, and all that lands it: the
-// mirror, the forge, a permit.
+// A repository on the mock GitHub with one pull request whose head is behind its base, and what a merge needs: the
+// mirror, the forge, and a permit.
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -22,7 +22,7 @@ import {
 } from '../sandbox/github/github-fixture.ts'
 import { createGreenChecks, openMergeHarness, type MergeHarness } from './merge-harness.ts'
 
-/** The names of the checks that a branch of these tests requires. */
+/** The names of the checks that the branches in these tests require. */
 export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
 
 export const greenCheckRuns = createGreenChecks(botCheckNames)
@@ -42,22 +42,22 @@ export interface MergeScenario extends MergeHarness {
   tip(): CommitSha
   parentsOf(commit: string): Promise<string[]>
   treeOf(commit: string): Promise<string>
-  /** Branches of ours that are not `main`. */
+  /** Branches other than `main` and those of the pull requests. */
   otherBranches(): string[]
   close(): Promise<void>
 }
 
 export interface MergeScenarioOptions {
-  /** Whether the base moves on after the pull request was opened (it does). */
+  /** Whether the base moves after the pull request is opened. Defaults to true. */
   readonly behind?: boolean
   readonly commits?: number
 }
 
-/** One GitHub for the tests of a file; a repository each. */
+/** One mock GitHub for the tests of a file, with a repository for each scenario. */
 export class MergeFixture {
   readonly githubFixture: GitHubFixture
   readonly app: GitHubApp
-  /** Sleeping moves the time of this world, and takes none. */
+  /** `sleep` advances this clock and returns immediately. */
   readonly clock: Clock
   #count = 0
 

@@ -1,5 +1,5 @@
-// All that lands one pull request of the sandbox's GitHub, without a process of the bot's: the mirror, the forge, a store in
-// memory, and a permit for what it is now.
+// What merges one pull request on the mock GitHub without a bot process: the mirror, the forge, an in-memory store,
+// and a permit for the current state.
 import { join } from 'node:path'
 import { addContentDigest } from '../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
@@ -15,7 +15,7 @@ import type { MockGitHub } from '../../sandbox/github/github.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { createMemoryStore, type MemoryStore } from './memory-store.ts'
 
-/** Our checks by these names, as they are when all is well. */
+/** Creates passing check runs with these names. */
 export const createGreenChecks = (names: readonly string[]): readonly CheckRunContent[] =>
   names.map((name) =>
     addContentDigest({
@@ -31,9 +31,9 @@ export const createGreenChecks = (names: readonly string[]): readonly CheckRunCo
 export interface MergeHarness extends MemoryStore {
   readonly mirror: GitMirror
   readonly mismatches: TreeMismatch[]
-  /** What the App asks with, as the landing has it. */
+  /** The merge options with clients that authenticate as the App. */
   readonly options: Omit<MergeOptions, 'plan'>
-  /** Looks at the pull request as it is now, and gives out a permit for it. */
+  /** Reads the current state of the pull request and mints a permit for it. */
   readonly evaluate: (
     change?: Partial<ValidatedMerge>,
   ) => Promise<{ examined: EvaluatedPull; permit: MergePermit }>
@@ -44,7 +44,7 @@ export interface MergeHarnessInput {
   readonly app: GitHubApp
   /** The App's installation, by id. */
   readonly installation: number
-  /** For the mirror alone. */
+  /** Holds only the mirror. */
   readonly directory: string
   readonly pull: MockPull
   readonly clock: Clock

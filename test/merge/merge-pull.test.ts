@@ -1,5 +1,5 @@
-// The last look before the push: GitHub may have changed since the verdict. Nothing here is pushed; what would be is
-// counted. How landings survive crashes and races is told by the stories.
+// The last check before the push, because GitHub can change after the verdict. These tests count pushes instead of
+// pushing. The stories test crashes and races.
 import { expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
@@ -41,18 +41,18 @@ const createIncomingCommits = (
 })
 
 interface RecheckOptions {
-  /** The head with which it has landed. */
+  /** The head of an earlier merge of this pull request. */
   readonly before?: typeof head
   readonly freezes?: readonly MergeFreeze[]
-  /** The same, after the merge was prepared. */
+  /** The freezes after the merge is prepared. */
   readonly lateFreezes?: readonly MergeFreeze[]
-  /** A process that ended has pushed this very merge, and nobody knows. */
+  /** Whether a crashed process pushed this merge without recording the outcome. */
   readonly isPushed?: boolean
-  /** In which epoch it was judged, and in which it is right before the push. */
+  /** The epoch of the evaluation, and the epoch right before the push. */
   readonly epochs?: readonly [number, number]
 }
 
-/** Lands a pull request that was judged while `judged` were open; right before the push it is `now`. */
+/** Merges a pull request evaluated while `judged` were open; `now` are open right before the push. */
 async function attemptMerge(
   judged: readonly OpenPullSummary[],
   now: readonly OpenPullSummary[],
@@ -113,12 +113,12 @@ async function attemptMerge(
 const mergedResult = { kind: 'landed', pushes: 1 }
 const requeuedResult = { kind: 'again', pushes: 0 }
 
-test('what meets the pull requests that were judged is pushed', async () => {
+test('a merge is pushed if the open pull requests have not changed since the evaluation', async () => {
   expect(await attemptMerge([], [])).toEqual(mergedResult)
   expect(await attemptMerge([otherPull], [otherPull])).toEqual(mergedResult)
 })
 
-test('what would close a pull request that was opened or pushed to meanwhile is judged again', async () => {
+test('a merge is reevaluated if it would close a pull request opened or pushed after the evaluation', async () => {
   expect(await attemptMerge([], [otherPull])).toEqual(requeuedResult)
   expect(await attemptMerge([], [{ ...otherPull, head }])).toEqual(requeuedResult)
 })
@@ -126,43 +126,46 @@ test('what would close a pull request that was opened or pushed to meanwhile is 
 test.each([
   ['became a draft', { draft: true }],
   ['got a label', { labels: ['do-not-merge'] }],
-  ['has another author', { author: toUserId(1003) }],
-  ['is at another of the commits', { head }],
-])('what would close a pull request that %s meanwhile is judged again', async (_, change) => {
-  expect(await attemptMerge([otherPull], [{ ...otherPull, ...change }])).toEqual(requeuedResult)
-})
+  ['got another author', { author: toUserId(1003) }],
+  ['moved to another of the commits', { head }],
+])(
+  'a merge is reevaluated if it would close a pull request that %s after the evaluation',
+  async (_, change) => {
+    expect(await attemptMerge([otherPull], [{ ...otherPull, ...change }])).toEqual(requeuedResult)
+  },
+)
 
-test('what would close a pull request that is gone meanwhile is judged again', async () => {
+test('a merge is reevaluated if an affected pull request is no longer open', async () => {
   expect(await attemptMerge([otherPull], [])).toEqual(requeuedResult)
 })
 
-test('a comment on the pull request that would be closed changes nothing', async () => {
+test('a merge is pushed if a pull request that it would close only has a new comment', async () => {
   expect(await attemptMerge([otherPull], [{ ...otherPull, updatedAt: '2026-01-02T00:00:00Z' }])).toEqual(
     mergedResult,
   )
 })
 
-test('one whose present head has landed is told so, and one of which an earlier head has lands no more', async () => {
+test('a pull request is merged if its head was merged before, and rejected if an earlier head was', async () => {
   expect(await attemptMerge([], [], { before: head })).toEqual({ kind: 'landed', pushes: 0 })
   expect(await attemptMerge([], [], { before: earlierCommit })).toEqual({ kind: 'refused', pushes: 0 })
 })
 
-test('what became of a landing that nobody heard of is found out before another one begins', async () => {
+test('a merge that a crashed process pushed is found and not pushed again', async () => {
   expect(await attemptMerge([], [], { isPushed: true })).toEqual({ kind: 'landed', pushes: 0 })
 })
 
-test('what was stopped since it was judged lands no more', async () => {
+test('a merge is reevaluated if its branch is frozen after the evaluation', async () => {
   const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
   expect(await attemptMerge([], [], { freezes: [stop] })).toEqual(requeuedResult)
   expect(await attemptMerge([], [], { freezes: [{ ...stop, branch: 'another' }] })).toEqual(mergedResult)
 })
 
-test('what was stopped while its merge was prepared lands no more', async () => {
+test('a merge is reevaluated if its branch is frozen during preparation', async () => {
   const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
   expect(await attemptMerge([], [], { lateFreezes: [stop] })).toEqual(requeuedResult)
 })
 
-test('what was something else since it was judged, and is again what it was, is judged again', async () => {
+test('a pull request that changed and changed back after the evaluation is reevaluated', async () => {
   expect(await attemptMerge([], [], { epochs: [4, 4] })).toEqual(mergedResult)
   expect(await attemptMerge([], [], { epochs: [4, 6] })).toEqual(requeuedResult)
 })

@@ -22,7 +22,7 @@ import { toCheckNames, ownCheckNames } from '../../src/report/report.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario
-/** What a look finds else than that all is well, by the head that it looks at. */
+/** Returns what an evaluation finds other than success, by the evaluated head. */
 let getGateInputOverrides: (order: EvaluationRequest) => Partial<GateInput>
 const recordedOutcomes: string[] = []
 let enqueuedJobs: { job: Job; seconds: number | undefined }[]
@@ -60,7 +60,7 @@ const postCheckRun = (head_sha: string, name: string) =>
     conclusion: 'success',
   })
 
-/** Another pull request that is green by itself. */
+/** Opens another pull request with passing checks. */
 async function openGreenPull(path: string, enqueues = true): Promise<MockPull> {
   const pull = await scenario.github.openPull({
     repository: scenario.full,
@@ -123,7 +123,7 @@ const evaluateGroups = async () => {
   )
   await scenario.github.passTimeInQueues(scenario.full)
 }
-/** Somebody who may puts a pull request into the queue. */
+/** Adds a pull request to the queue as bob, who has write access. */
 const enqueuePull = (pull: MockPull) =>
   mergeFixture.githubFixture
     .client(scenario.github.tokenFor('bob'))
@@ -135,11 +135,11 @@ const listConclusionsOn = (headSha: string) =>
   scenario.github.checkRuns({ repo: scenario.pull.repo, headSha }).map(({ conclusion }) => conclusion)
 const listIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
-describe('a landing by the merge queue', () => {
-  test('waits in it with an open intent, is judged there, and is settled once GitHub has merged it', async () => {
+describe('a merge through the merge queue', () => {
+  test('waits with an open intent, is evaluated in the queue, and is completed after GitHub merges it', async () => {
     expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
     expect(listIntentOutcomes()).toEqual([undefined])
-    // Again and again while it waits: nothing is asked for twice.
+    // A repeated attempt while the pull request is queued creates no second intent.
     expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
     expect(scenario.intents).toHaveLength(1)
     const [entry] = await readMergeGroups()
@@ -151,7 +151,7 @@ describe('a landing by the merge queue', () => {
     expect(scenario.mismatches).toEqual([])
   })
 
-  test('with a head that moved is not put into it', async () => {
+  test('does not queue a pull request if its head moves right before the request', async () => {
     const outcome = await scenario.merge(queueMethod, {
       merging: {
         ...scenario.options.merging,
@@ -166,12 +166,12 @@ describe('a landing by the merge queue', () => {
     expect(listIntentOutcomes()).toEqual(['abandoned'])
   })
 
-  test('that somebody put into it already is done', async () => {
+  test('is queued if bob has already added the pull request', async () => {
     await enqueuePull(scenario.pull)
     expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
   })
 
-  test('that the queue let go is told as this pull request’s refusal, and not begun again blindly', async () => {
+  test('is rejected for this pull request, and not requeued, if the queue removes it for failed checks', async () => {
     await scenario.merge(queueMethod)
     await scenario.clock.sleep(31_000)
     await scenario.github.removeFromQueue(scenario.pull, 'CI_FAILURE')
@@ -199,7 +199,7 @@ describe('a landing by the merge queue', () => {
       await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', by)
     }
 
-    test('is not put into it again, and who did it is on record', async () => {
+    test('is not requeued, and the person who removed it is recorded', async () => {
       await removes()
       expect(await scenario.merge(queueMethod)).toEqual({
         kind: 'again',
@@ -210,16 +210,16 @@ describe('a landing by the merge queue', () => {
       expect(await held([], [], 'f'.repeat(40) as never)).toBeUndefined()
     })
 
-    test('also where another process had put it there, or a person', async () => {
+    test('is not requeued by the next attempt if a person had added it', async () => {
       await enqueuePull(scenario.pull)
       await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', 'bob')
       expect(await scenario.merge(queueMethod)).toMatchObject({ kind: 'again' })
       expect(await readMergeGroups()).toEqual([])
-      // Known by now: whether it holds is the gate's to say, and a permit lets the merge through.
+      // The removal is recorded. The gate decides whether it blocks the merge, and a permit allows the merge.
       expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
     })
 
-    test('waits until a person with the right requests the merge of this head after that', async () => {
+    test('waits for a later accepted merge command for the same head', async () => {
       await removes()
       await scenario.merge(queueMethod)
       const at = (seconds: number) => new Date(scenario.clock.now() + seconds * 1000).toISOString()
@@ -233,7 +233,7 @@ describe('a landing by the merge queue', () => {
       expect(await held([{ ...merge, head: 'f'.repeat(40) }], later)).toBe('bob')
     })
 
-    test('is no such thing where the bot took it out, and where the queue let it go', async () => {
+    test('does not include a removal by catalog-bot or by a timeout in the queue', async () => {
       await scenario.merge(queueMethod)
       await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
       await scenario.clock.sleep(31_000)
@@ -249,7 +249,7 @@ describe('a landing by the merge queue', () => {
     })
   })
 
-  describe('of a group that was not validated', () => {
+  describe('of a group that catalog-bot did not validate', () => {
     const merges = async () => {
       await scenario.merge(queueMethod)
       const [entry] = await readMergeGroups()
@@ -263,7 +263,7 @@ describe('a landing by the merge queue', () => {
     }
     beforeEach(() => void recordedOutcomes.splice(0))
 
-    test('is merged when the change is valid on the real parent, even while merging is frozen', async () => {
+    test('is recorded as merged if the change is valid on its actual parent, even if merging is frozen', async () => {
       const { base, head } = (await scenario.evaluate()).permit.landing
       const evaluations: unknown[] = []
       getGateInputOverrides = ({ snapshot }) => {
@@ -281,7 +281,7 @@ describe('a landing by the merge queue', () => {
       expect(recordedOutcomes).toEqual([base])
     })
 
-    test('is a mismatch when it is not valid there, or waits for an approval', async () => {
+    test('is a mismatch if the change still needs an approval', async () => {
       getGateInputOverrides = () => ({
         outcomes: createOutcomesWith({
           ...createPassedOutcome('ownership'),
@@ -295,7 +295,7 @@ describe('a landing by the merge queue', () => {
       expect(scenario.mismatches[0]?.differs).toContain('an owner must approve')
     })
 
-    test('is judged again, not at once, while a question is open', async () => {
+    test('stays unclear without an immediate second evaluation while an answer is missing', async () => {
       let evaluationCount = 0
       getGateInputOverrides = () => {
         evaluationCount += 1
@@ -314,7 +314,7 @@ describe('a landing by the merge queue', () => {
     })
   })
 
-  test('of a group that was not validated is a mismatch', async () => {
+  test('of a group without validation is a mismatch if recovery does not evaluate the merged commit', async () => {
     await scenario.merge(queueMethod)
     const [entry] = await readMergeGroups()
     for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
@@ -326,7 +326,7 @@ describe('a landing by the merge queue', () => {
     expect(scenario.mismatches).toHaveLength(1)
   })
 
-  test('a lost answer is settled by reading: it is in the queue once', async () => {
+  test('is in the queue at most once after a lost response', async () => {
     const isMutation = ({ template }: { template: string }) => template === '/graphql'
     const { merging } = scenario.options
     await expect(
@@ -349,8 +349,8 @@ describe('a landing by the merge queue', () => {
 })
 
 describe('a group of the merge queue', () => {
-  test('of several pull requests is judged as a whole, each of them by itself, and lands', async () => {
-    // GitHub waits for somebody else, so that neither lands before both are judged.
+  test('of several pull requests is merged after each one and the group are evaluated', async () => {
+    // Another required check holds the queue, so neither is merged before both are evaluated.
     scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)
@@ -366,7 +366,7 @@ describe('a group of the merge queue', () => {
     for (const { group } of await readMergeGroups()) await postCheckRun(group?.head ?? '', 'slow ci')
     await scenario.github.passTimeInQueues(scenario.full)
     expect([scenario.pull.merged, second.merged]).not.toContain(null)
-    // The first alone; then the first, the second, and both together.
+    // The group with only the first; then the first, the second, and both together.
     expect(evaluatedHeads).toEqual([
       scenario.pull.headSha,
       scenario.pull.headSha,
@@ -375,7 +375,7 @@ describe('a group of the merge queue', () => {
     ])
   })
 
-  test('with a pull request that may not be merged fails, and says which and why', async () => {
+  test('with a pull request that may not be merged fails and reports which one and why', async () => {
     await enqueuePull(scenario.pull)
     getGateInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
@@ -387,7 +387,7 @@ describe('a group of the merge queue', () => {
     expect(scenario.pull.merged).toBeNull()
   })
 
-  test('whose pull requests are fine alone and break something together fails', async () => {
+  test('fails if its pull requests are valid alone and invalid together', async () => {
     scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)
@@ -413,7 +413,7 @@ describe('a group of the merge queue', () => {
     expect(listConclusionsOn(together)).toEqual(ownCheckNames.map(() => 'failure'))
   })
 
-  test('with other files than its pull requests make fails', async () => {
+  test('fails if its tree differs from the merge of its pull requests', async () => {
     await enqueuePull(scenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     const treeOf = scenario.mirror.treeOf.bind(scenario.mirror)
@@ -425,7 +425,7 @@ describe('a group of the merge queue', () => {
     expect(scenario.pull.merged).toBeNull()
   })
 
-  test('about which a question is open waits, is asked again, and fails in the end', async () => {
+  test('with a missing answer waits, is evaluated again, and fails after a timeout', async () => {
     await enqueuePull(scenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     const open = createPassedOutcome('images', {
@@ -443,7 +443,7 @@ describe('a group of the merge queue', () => {
     expect(scenario.pull.merged).toBeNull()
   })
 
-  test('is judged once: nothing is written again that is there', async () => {
+  test('is evaluated once, and its checks are not written again', async () => {
     scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)
@@ -466,7 +466,7 @@ describe('a group of the merge queue', () => {
     expect(written).toEqual([])
   })
 
-  test('is on record as good before GitHub hears of it', async () => {
+  test('is recorded as valid before its checks are reported to GitHub', async () => {
     await enqueuePull(scenario.pull)
     const order: string[] = []
     const where = createContext()
@@ -502,7 +502,7 @@ describe('a group of the merge queue', () => {
   })
 })
 
-test('a pull request that is not in the queue is taken out of it without a word', async () => {
+test('removing a pull request from the queue succeeds even if it is not queued', async () => {
   await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
   await scenario.merge(queueMethod)
   await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))

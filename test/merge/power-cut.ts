@@ -1,9 +1,9 @@
-// A process that ends after any single step of a landing.
+// Simulates a process that crashes after any step of a merge.
 import type { MergeOptions } from '../../src/merge/merge-options.ts'
 
 export class PowerCut extends Error {}
 
-/** After `left` calls nothing works any more: not even what would tidy up. Reads count, too. */
+/** After `left` calls, including reads, every call fails, even cleanup. */
 export function withPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
   options: Options,
   left: number,
@@ -37,7 +37,7 @@ export function withPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
   }
 }
 
-/** Whether a call can change anything anywhere. */
+/** Returns whether a call can change state. */
 export function isMutatingCall(call: string): boolean {
   return /\.(?:pushMerge|pushMergeBatch|createStagingBranch|merge|createSignedCommit|moveStagingBranch|deleteStagingBranch|perform|startMerge|finishMerge|acquireLease|putCached|writeState)$/.test(
     call,

@@ -1,5 +1,5 @@
-// The process ends after each single thing that a landing does to the world, in every method; another one comes along. The
-// pull request lands once, or not at all where it could not; nothing is asked for twice that could happen twice.
+// Crashes the process after each step of a merge that changes state, for every method, and lets another process recover.
+// The pull request must be merged exactly once.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
@@ -39,7 +39,7 @@ async function mergeWithPowerCut(method: MergeStrategy, left: number): Promise<r
   return calls
 }
 
-/** What the next process does: it looks at the pull request if that is open, settles what is open, and sweeps. */
+/** What the next process does: recovers pending merges, merges the pull request if it is still open, and sweeps. */
 async function recoverAfterPowerCut(method: MergeStrategy): Promise<void> {
   scenario.expireLeases()
   await scenario.clock.sleep(31_000)
@@ -50,15 +50,15 @@ async function recoverAfterPowerCut(method: MergeStrategy): Promise<void> {
 }
 
 describe.each(mergeMethods.map((method) => [formatMethod(method), method] as const))(
-  'a landing by %s',
+  'a merge by %s',
   (_, method) => {
-    test('that is cut off after any single step ends right', async () => {
+    test('is merged exactly once after a crash at any step', async () => {
       scenario = await mergeFixture.openScenario()
       const steps = await mergeWithPowerCut(method, Infinity)
       await scenario.close()
       const seen = new Set<string>()
       for (const [at, step] of steps.entries()) {
-        // After the same kind of reading in a row the world is the same.
+        // Calls between two changes leave the same state, so one of each kind is enough.
         const key = `${step} ${steps.slice(0, at).filter((it) => isMutatingCall(it)).length}`
         if (seen.has(key) || !isMutatingCall(step)) continue
         seen.add(key)

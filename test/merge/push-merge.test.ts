@@ -58,7 +58,7 @@ const listRequestsSince = (count: number) =>
   scenario.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
 
 describe('a push of the validated merge', () => {
-  test('lands, and asks GitHub nothing besides on a branch without rules', async () => {
+  test('merges with a single API request on a branch without rules', async () => {
     const { permit, examined } = await scenario.evaluate()
     const before = scenario.github.requests.length
     const plan = async () => ({ plan: { method: plainPush } })
@@ -66,14 +66,14 @@ describe('a push of the validated merge', () => {
     expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
     expect(scenario.tip()).toBe(permit.landing.commit)
     const rest = listRequestsSince(before).filter((request) => !request.includes('.git/'))
-    // The fresh look. What the base is by then the push itself asks.
+    // The recheck before the merge. The push itself verifies the base.
     expect(rest).toEqual(['POST /graphql'])
     expect(
       scenario.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
     ).toMatchObject([{ operation: 'StillAs', writes: 0 }])
   })
 
-  test('is refused without its checks where the branch requires them, and nothing has moved', async () => {
+  test('is rejected without its checks if the branch requires them, and the base does not move', async () => {
     requireBotChecks()
     const before = scenario.tip()
     expect(await scenario.merge(plainPush)).toMatchObject({
@@ -88,11 +88,11 @@ describe('a push of the validated merge', () => {
   })
 })
 
-describe('a push whose checks GitHub expects on the merge, though nobody planned that', () => {
+describe('a push without checks to a branch that requires them on the merge commit', () => {
   const rulesWith = (...names: string[]) =>
     ({ checks: { required: names.map((name) => ({ name })), strict: false } }) as never
 
-  test('is made again with them there, and leaves no branch behind', async () => {
+  test('is retried with the checks, and leaves no temporary branch', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
     expect(await scenario.merge(plainPush, { rules: rulesWith(...botCheckNames) })).toEqual({
@@ -106,7 +106,7 @@ describe('a push whose checks GitHub expects on the merge, though nobody planned
     expect(scenario.otherBranches()).toEqual([])
   })
 
-  test('is not where others have to report: nothing would come', async () => {
+  test('is not retried if another app must report a required check', async () => {
     requireBotChecks()
     expect(await scenario.merge(plainPush, { rules: rulesWith(...botCheckNames, 'ci') })).toMatchObject({
       kind: 'refused',
@@ -116,7 +116,7 @@ describe('a push whose checks GitHub expects on the merge, though nobody planned
 })
 
 describe('a push with checks first', () => {
-  test('puts our checks on the merge itself, lands it, and leaves no branch behind', async () => {
+  test('adds our checks to the merge commit, merges it, and leaves no temporary branch', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
     expect(await scenario.merge(checksFirstPush)).toEqual({ kind: 'landed', commit: permit.landing.commit })
@@ -129,7 +129,7 @@ describe('a push with checks first', () => {
     )
   })
 
-  test('waits a little for GitHub to see them', async () => {
+  test('waits until GitHub recognizes the checks', async () => {
     requireBotChecks()
     scenario.github.delayChecks(3000)
     const began = scenario.clock.now()
@@ -138,7 +138,7 @@ describe('a push with checks first', () => {
     expect(scenario.clock.now() - began).toBeLessThan(8000)
   })
 
-  test('gives up after ten seconds, and names what GitHub waits for', async () => {
+  test('gives up after ten seconds and reports what GitHub expects', async () => {
     requireBotChecks()
     scenario.github.delayChecks(60_000)
     const began = scenario.clock.now()
@@ -150,7 +150,7 @@ describe('a push with checks first', () => {
     expect(scenario.otherBranches()).toEqual([])
   })
 
-  test('does not wait for what will not come', async () => {
+  test('does not wait for a check of another app or for an approval', async () => {
     scenario.setRules([
       createChecksRule([{ context: 'ci', integration_id: 4711 }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
@@ -160,7 +160,7 @@ describe('a push with checks first', () => {
     expect(scenario.clock.now() - began).toBe(0)
   })
 
-  test('meets a base that moves while the checks are put, and lands nothing', async () => {
+  test('merges nothing if the base moves while the checks are written', async () => {
     requireBotChecks()
     let moved = ''
     const outcome = await scenario.merge(checksFirstPush, {
@@ -178,7 +178,7 @@ describe('a push with checks first', () => {
     expect(scenario.intents).toMatchObject([{ outcome: 'abandoned' }])
   })
 
-  test('meets a head that moves after the last look: the merge of what was judged lands', async () => {
+  test('merges the evaluated head if the head moves after the recheck', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
     const outcome = await scenario.merge(checksFirstPush, {
@@ -193,7 +193,7 @@ describe('a push with checks first', () => {
     expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
   })
 
-  test('where rules for all branches refuse the temporary one, that concerns the branch', async () => {
+  test('is rejected for the branch if rules for all branches reject the temporary branch', async () => {
     requireBotChecks()
     scenario.github.addRules(scenario.full, [{ type: 'creation' }], {
       conditions: { ref_name: { include: ['~ALL'] } },
@@ -205,7 +205,7 @@ describe('a push with checks first', () => {
     expect(scenario.intents).toEqual([])
   })
 
-  test('never puts a check that did not pass on the merge', async () => {
+  test('never adds a failed check to the merge commit', async () => {
     const [first, ...others] = greenCheckRuns
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
@@ -213,11 +213,11 @@ describe('a push with checks first', () => {
       'not all required checks passed',
     )
     expect(scenario.otherBranches()).toEqual([])
-    // The temporary branch, made and removed.
+    // One push creates the temporary branch and one deletes it.
     expect(listPushes()).toHaveLength(2)
   })
 
-  test('lands though an optional check has not passed, without that one on the merge', async () => {
+  test('merges despite a failed optional check, and omits it from the merge commit', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
     expect(
@@ -229,7 +229,7 @@ describe('a push with checks first', () => {
     expect(shown.map(({ name }) => name).toSorted()).toEqual(botCheckNames)
   })
 
-  test('does not land where the branch requires the optional check, and says so', async () => {
+  test('is rejected with a reason if the branch requires the failed optional check', async () => {
     requireBotChecks()
     const rules = { checks: { required: [{ name: failedInstallCheck.name }], strict: false } } as never
     expect(
@@ -248,7 +248,7 @@ describe('a temporary branch', () => {
   const sweep = () => removeLeftoverStagingBranches(name(), { ...scenario.options, leaseSeconds: 60 })
   const branchOf = (ref: string) => scenario.otherBranches().includes(`refs/heads/${ref}`)
 
-  test('that another person made is neither overwritten nor removed, even with our prefix', async () => {
+  test('that another person created is neither overwritten nor removed, even with our prefix', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
     const names = [
@@ -266,7 +266,7 @@ describe('a temporary branch', () => {
     expect(names.filter((branch) => !branchOf(branch))).toEqual([])
   })
 
-  test('of ours is removed by the sweep, and not when another person has moved it', async () => {
+  test('is not removed by the sweep if another person has moved it', async () => {
     const { permit } = await scenario.evaluate()
     const branch = formatTemporaryBranch(permit.landing)
     const { base, commit } = permit.landing
@@ -278,7 +278,7 @@ describe('a temporary branch', () => {
     expect(branchOf(branch)).toBe(true)
   })
 
-  test('that moves between the listing and the removal stays', async () => {
+  test('that moves right before the removal is kept', async () => {
     const { permit } = await scenario.evaluate()
     const branch = formatTemporaryBranch(permit.landing)
     await recordStagedCommit(permit.landing, permit.landing.commit, scenario.options.store)
@@ -295,7 +295,7 @@ describe('a temporary branch', () => {
     expect(branchOf(branch)).toBe(true)
   })
 
-  test('that an earlier attempt left behind is made again', async () => {
+  test('left over from an earlier attempt is replaced', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
     const { landing } = permit
@@ -308,7 +308,7 @@ describe('a temporary branch', () => {
 })
 
 describe('a signed push', () => {
-  test("lands GitHub's own commit of the same parents and tree, and the intent names it before the push", async () => {
+  test('merges a commit by GitHub with the same parents and tree, recorded in the intent before the push', async () => {
     scenario.setRules([{ type: 'required_signatures' }])
     const { permit } = await scenario.evaluate()
     const begun: (string | undefined)[] = []
@@ -333,7 +333,7 @@ describe('a signed push', () => {
     expect(scenario.otherBranches()).toEqual([])
   })
 
-  test('has its checks put on that commit, not on ours', async () => {
+  test('adds the checks to the commit by GitHub, not to the unsigned one', async () => {
     requireBotChecks()
     scenario.setRules([{ type: 'required_signatures' }])
     const { permit } = await scenario.evaluate()
@@ -343,7 +343,7 @@ describe('a signed push', () => {
     expect(runsOn(permit.landing.commit)).toEqual([])
   })
 
-  test('of a commit that GitHub does not verify is not tried', async () => {
+  test('is not attempted for a commit that GitHub does not verify', async () => {
     const { merging } = scenario.options
     const outcome = await scenario.merge(signedPush, {
       merging: {
@@ -359,7 +359,7 @@ describe('a signed push', () => {
     expect(scenario.otherBranches()).toEqual([])
   })
 
-  test('of another tree or other parents is not pushed, whoever made it', async () => {
+  test('does not push a signed commit that is not the validated merge', async () => {
     const { permit } = await scenario.evaluate()
     const before = scenario.tip()
     const { merging } = scenario.options
@@ -374,7 +374,7 @@ describe('a signed push', () => {
   })
 })
 
-describe('where approvals count only for the merge that GitHub would make', () => {
+describe('if approvals count only for the merge that GitHub would create', () => {
   const approved = () => {
     scenario.setRules([
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
@@ -382,12 +382,12 @@ describe('where approvals count only for the merge that GitHub would make', () =
     scenario.github.review(scenario.pull, 'bob', 'approve')
   }
 
-  test('the same merge lands', async () => {
+  test('an identical merge is pushed', async () => {
     approved()
     expect((await scenario.merge(plainPush, { needsGitHubsTree: true })).kind).toBe('landed')
   })
 
-  test('another one is refused before it is tried, as a matter of this pull request', async () => {
+  test('a different merge is rejected for this pull request without a push', async () => {
     const { permit } = await scenario.evaluate()
     const { base, head } = permit.landing
     const outcome = await scenario.merge(plainPush, {
@@ -406,7 +406,7 @@ describe('where approvals count only for the merge that GitHub would make', () =
     expect(listPushes()).toEqual([])
   })
 
-  test('one of another base says nothing', async () => {
+  test('a test merge with another base is ignored', async () => {
     const { permit } = await scenario.evaluate()
     const { base, head } = permit.landing
     const outcome = await scenario.merge(plainPush, {
@@ -421,7 +421,7 @@ describe('where approvals count only for the merge that GitHub would make', () =
   })
 })
 
-test('the branch for a landing tells what it was made for, and no other branch is taken for one', async () => {
+test('temporary branch names encode the pull request and base branch, and other names are not parsed', async () => {
   const commit = toCommitSha('0123456789abcdef'.repeat(3).slice(0, 40))
   for (const baseRef of ['main', 'release/v4.18', 'a%2Fb', 'ä'])
     expect(parseTemporaryBranch(formatTemporaryBranch({ pull: toPullNumber(7), baseRef, commit }))).toEqual({

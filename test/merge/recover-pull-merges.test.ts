@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(async () => mergeFixture.stop())
 
-test('a landing whose process ended is settled though its pull request does not land now', async () => {
+test('an interrupted merge is recovered once the branch lease is free', async () => {
   const scene = await mergeFixture.openScenario()
   const { mirror, options, store } = scene
   const dies = () => Promise.reject(new GitError('outcome-unknown', 'git push: the line broke'))
@@ -21,7 +21,7 @@ test('a landing whose process ended is settled though its pull request does not 
   if (intent === undefined) throw new Error('nothing was begun')
   const { repository: name, pull } = intent
 
-  // Whoever holds the branch may be at it.
+  // The holder of the branch lease may still be merging.
   const lease = await store.acquireLease(toLeaseName(name, 'main'), 60)
   expect(await recoverPullMerges(name, pull, options)).toBe(false)
   expect(scene.intents.map(({ outcome }) => outcome)).toEqual([undefined])

@@ -1,5 +1,5 @@
-// What becomes of a refusal whose text is not known: the pull request that met it waits, and the branch only when a second one
-// meets the same.
+// What happens after a merge rejection with an unknown message: the pull request waits, and the branch is frozen only
+// when a second pull request gets the same message.
 import { beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { handleMergeRejection, clearMergeRejections } from '../../src/merge/rejected-pulls.ts'
@@ -34,20 +34,20 @@ async function recordRejection(number: number, message: string, baseRef?: string
 const countActiveFreezes = async (baseRef = 'main') =>
   (await readMergeBackoff(createPullSnapshot(99, baseRef), ctx)).stopped.length
 
-test('an unknown text stops the pull request that met it, however often, and not the branch', async () => {
+test('an unknown message blocks only its pull request, even when repeated, and not the branch', async () => {
   for (let times = 0; times < 3; times++) await recordRejection(1, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
   expect((await readMergeBackoff(createPullSnapshot(1), ctx)).refused).toBe('The moon must be full.')
   expect((await readMergeBackoff(createPullSnapshot(2), ctx)).refused).toBeUndefined()
 })
 
-test('the same text at a second pull request stops the branch; numbers and commits in it do not count', async () => {
+test('the same message on a second pull request, ignoring numbers and SHAs, freezes the branch', async () => {
   await recordRejection(1, 'Pull 1 at 0a1b2c3d must wait for the moon.')
   await recordRejection(2, 'Pull 2 at 9f8e7d6c must wait for the moon.')
   expect(await countActiveFreezes()).toBe(1)
 })
 
-test('another text at a second pull request, or the same on another branch, stops nothing', async () => {
+test('another message on a second pull request, or the same on another branch, freezes nothing', async () => {
   await recordRejection(1, 'The moon must be full.')
   await recordRejection(2, 'The tide must be high.')
   expect(await countActiveFreezes()).toBe(0)
@@ -55,14 +55,14 @@ test('another text at a second pull request, or the same on another branch, stop
   expect([await countActiveFreezes(), await countActiveFreezes('release')]).toEqual([0, 0])
 })
 
-test('a merge in between shows that the text is not about the branch', async () => {
+test('a merge in between shows that the message is not about the branch', async () => {
   await recordRejection(1, 'The moon must be full.')
   await clearMergeRejections(createPullSnapshot(3), ctx)
   await recordRejection(2, 'The moon must be full.')
   expect(await countActiveFreezes()).toBe(0)
 })
 
-test('a known text about the branch stops it at once, and one about the pull request never', async () => {
+test('a known message about the branch freezes it; one about the pull request never does', async () => {
   const workflow = (name: string) => `Required workflow '${name}' is not satisfied`
   for (const number of [1, 2]) await recordRejection(number, workflow('e2e'))
   for (const number of [1, 2]) await recordRejection(number, 'Merge already in progress')
@@ -71,7 +71,7 @@ test('a known text about the branch stops it at once, and one about the pull req
   expect(await countActiveFreezes()).toBe(1)
 })
 
-test('an unknown text about a temporary branch is not the branch’s either, and a known one is', () => {
+test('a rejection of a temporary branch counts for the base branch only if its message is known', () => {
   const classify = (text: string) =>
     toMergeOutcome({
       kind: 'refused',

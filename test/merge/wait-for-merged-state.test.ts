@@ -1,5 +1,5 @@
-// A pull request that is open for GitHub while its branch holds its head: whoever merges it tells, and nobody is told that there
-// is nothing to merge.
+// A pull request that GitHub shows as open although the base branch contains its head. The process that merges it
+// reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
 import { decideOnContainedPull } from '../../src/merge/wait-for-merged-state.ts'
@@ -37,20 +37,20 @@ function openMergeSetup() {
   }
 }
 
-test('whoever is landing it is waited for, and what they merged is merged', async () => {
+test('waits for the process that merges it, and then counts it as merged', async () => {
   const { place, store, snapshot, begin } = openMergeSetup()
   const { lease, intent } = await begin()
   expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
   await store.finishMerge(intent, 'landed')
   await store.releaseLease(lease)
   expect(await decideOnContainedPull(snapshot, place)).toBe('merged')
-  // A head that was pushed since is another matter.
+  // This does not apply to a head that was pushed since then.
   expect(await decideOnContainedPull({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
     'wait',
   )
 })
 
-test('what somebody else pushed has half a minute to be noticed by GitHub', async () => {
+test('waits half a minute for GitHub to notice a merge pushed by others', async () => {
   const { place, snapshot, later } = openMergeSetup()
   expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
   later(29)

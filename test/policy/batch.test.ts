@@ -24,8 +24,8 @@ const createPermit = (pull: number, base: string, commit: string, more: Partial<
     ...more,
   })
 
-describe('the order of a train', () => {
-  test('whoever was ready first goes first, at the same moment the lower number', () => {
+describe('the order of a batch', () => {
+  test('puts the pull request that was ready first at the front, and breaks ties by the lower number', () => {
     const ready = [
       { pull: toPullNumber(3), readyAt: 5 },
       { pull: toPullNumber(2), readyAt: 7 },
@@ -36,14 +36,14 @@ describe('the order of a train', () => {
   })
 })
 
-describe('permits are a train', () => {
-  test('where each stands exactly on the one before it', () => {
+describe('permits form a batch', () => {
+  test('if the base of each is the commit of the previous one', () => {
     expect(
       findBatchProblem([createPermit(1, '0', '1'), createPermit(2, '1', '2'), createPermit(3, '2', '3')]),
     ).toBeUndefined()
   })
   test.each([
-    ['none', []],
+    ['no permits', []],
     ['a gap', [createPermit(1, '0', '1'), createPermit(2, '0', '2')]],
     ['another branch', [createPermit(1, '0', '1'), createPermit(2, '1', '2', { baseRef: 'v4.20' })]],
     [
@@ -53,23 +53,23 @@ describe('permits are a train', () => {
         createPermit(2, '1', '2', { repository: { owner: 'coast', name: 'other' } }),
       ],
     ],
-    ['a pull request twice', [createPermit(1, '0', '1'), createPermit(1, '1', '2')]],
-  ])('not with %s', (_, permits) => {
+    ['a duplicate pull request', [createPermit(1, '0', '1'), createPermit(1, '1', '2')]],
+  ])('but not with %s', (_, permits) => {
     expect(findBatchProblem(permits)).toBeDefined()
   })
 })
 
-describe('a branch takes several merges in one push', () => {
+describe('a branch accepts several merges in one push', () => {
   const method = { kind: 'push', checksFirst: false, signed: false } as const
-  test('by a plain push where it has no rules', () => {
+  test('by a plain push if it has no rules', () => {
     expect(canShareOnePush({ method }, noRules)).toBe(true)
   })
-  test('by a push with our checks on its tip', () => {
+  test('by a push after catalog-bot reports the required check on the tip', () => {
     const checks = { required: [{ name: 'catalog-bot / validation' }], strict: false }
     expect(canShareOnePush({ method: { ...method, checksFirst: true } }, { ...noRules, checks })).toBe(true)
   })
   test.each([
-    ['nobody read its rules', { method }, undefined],
+    ['its rules are unknown', { method }, undefined],
     [
       'it requires pull requests',
       { method },
@@ -84,25 +84,25 @@ describe('a branch takes several merges in one push', () => {
         },
       },
     ],
-    ['it has a rule that nobody knows', { method }, { ...noRules, others: ['code_scanning'] }],
-    ['GitHub signs', { method: { ...method, signed: true } }, noRules],
-    ['its tree is compared', { method, needsGitHubsTree: true }, noRules],
+    ['it has an unrecognized rule', { method }, { ...noRules, others: ['code_scanning'] }],
+    ['GitHub signs the merge', { method: { ...method, signed: true } }, noRules],
+    ["its tree must match GitHub's test merge", { method, needsGitHubsTree: true }, noRules],
     ['GitHub merges', { method: { kind: 'github-merge', method: 'merge' } as const }, noRules],
-    ['there is no way', {}, noRules],
-  ])('not where %s', (_, plan, rules) => {
+    ['no merge method works', {}, noRules],
+  ])('but not if %s', (_, plan, rules) => {
     expect(canShareOnePush(plan, rules)).toBe(false)
   })
 })
 
-describe('the length of the next train', () => {
-  test('halves down to one while trains are refused: a bad member is alone after few pushes', () => {
+describe('the size of the next batch', () => {
+  test('halves down to one while batches are rejected, so few pushes isolate a bad pull request', () => {
     let length = maxBatchSize
     let pushes = 0
     for (; length > 1; pushes++) length = computeNextBatchSize(length, 'refused')
     expect(pushes).toBe(Math.log2(maxBatchSize))
     expect(computeNextBatchSize(1, 'refused')).toBe(1)
   })
-  test('doubles up to the longest while they land', () => {
+  test('doubles up to the maximum while batches are merged', () => {
     expect(computeNextBatchSize(3, 'landed')).toBe(6)
     expect(computeNextBatchSize(maxBatchSize, 'landed')).toBe(maxBatchSize)
   })

@@ -9,7 +9,7 @@ const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validation']
 const botChecks = botCheckNames.map((name) => ({ name, app: appId }))
 const permissions = { contents: 'write', pull_requests: 'write', checks: 'write', metadata: 'read' }
 
-/** A branch with the two recommended rulesets: nothing is left to wish for. */
+/** A branch with the two recommended rulesets: the plan has no recommendations. */
 const recommendedRules: BranchRules = {
   branch: 'main',
   owner: 'organization',
@@ -66,16 +66,16 @@ const upToDatePull = { pull: { containsBase: true } }
 interface MergeMethodCase {
   readonly rules: Partial<BranchRules>
   readonly more?: Partial<MergePlanInput>
-  /** Undefined: nothing would be taken. */
+  /** Undefined: GitHub would not accept any method. */
   readonly method: MergeStrategy | undefined
-  /** Words of `missing`, or of `because` where there is a method. */
+  /** Contained in `missing`, or in `because` if there is a method. */
   readonly expectedText: string
 }
 
 const requiredChecksWithCi = { required: [...botChecks, { name: 'ci' }], strict: false }
 const strictChecks = { required: botChecks, strict: true }
 
-/** The settings of a branch, as GitHub names them, and what follows. */
+/** The settings of a branch, as GitHub names them, and the expected plan. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no rule at all': {
     rules: openRules,
@@ -380,7 +380,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
 }
 
-describe('the way onto a branch', () => {
+describe('the merge method for a branch', () => {
   test.each(Object.entries(mergeMethodCases))('%s', (_name, { rules, more, method, expectedText }) => {
     const chosen = planMergeMethod(rules, more)
     expect(chosen.method).toEqual(method)
@@ -390,7 +390,7 @@ describe('the way onto a branch', () => {
   })
 
   test.each(Object.entries(mergeMethodCases).filter(([, row]) => row.method !== undefined))(
-    'nothing is missing where there is one, unless a check counts from another App: %s',
+    'nothing is missing if there is a method, unless a check must come from another App: %s',
     (name, { rules, more }) => {
       expect(planMergeMethod(rules, more).missing).toHaveLength(name === 'our check from another App' ? 1 : 0)
     },
@@ -398,7 +398,7 @@ describe('the way onto a branch', () => {
 })
 
 describe('a plan', () => {
-  test('has nothing to add under the two recommended rulesets', () => {
+  test('has no conditions and no recommendations under the two recommended rulesets', () => {
     expect(planMergeMethod({})).toMatchObject({
       missing: [],
       conditions: [],
@@ -409,7 +409,7 @@ describe('a plan', () => {
   })
 
   test.each(['dismissesStale', 'lastPushApproval'] as const)(
-    'needs the tree of GitHub under %s',
+    "requires the tree of GitHub's test merge for a push under %s",
     (setting) => {
       const pullRequest = createPullRequirement({ approvals: 1, [setting]: true })
       const pushed = planMergeMethod({ pullRequest })
@@ -420,7 +420,7 @@ describe('a plan', () => {
     },
   )
 
-  test('tells what people must do', () => {
+  test('lists the conditions that people must meet', () => {
     const pullRequest = createPullRequirement({ approvals: 2, codeOwners: true, conversations: true })
     const { conditions } = planMergeMethod({ pullRequest, signatures: true, checks: requiredChecksWithCi })
     const all = conditions.join('\n')
@@ -434,30 +434,30 @@ describe('a plan', () => {
       expect(all).toContain(words)
   })
 
-  test('names a push as something that may be refused where it was asked for in doubt', () => {
+  test('reports that GitHub may reject a push if merge.method is push and a rule is unrecognized', () => {
     expect(planMergeMethod({ others: ['code_scanning'] }, { wanted: 'push' }).unsure).toEqual([
       'catalog-bot does not recognize the rule "code_scanning" and cannot predict whether it allows pushes: GitHub may reject the push',
     ])
   })
 
-  test('about a branch says what becomes of workflow files', () => {
+  test('for a branch mentions changes to workflow files unless the App may push them', () => {
     expect(planMergeMethod({}, { pull: undefined }).conditions.join('\n')).toContain('.github/workflows/')
     const may = { ...permissions, workflows: 'write' }
     expect(planMergeMethod({}, { pull: undefined, permissions: may }).conditions).toEqual([])
   })
 
-  test('tells that its own rights are unknown', () => {
+  test("reports that the App's permissions are unknown", () => {
     expect(planMergeMethod({}, { permissions: undefined }).unsure).toEqual([
       "catalog-bot could not read the App's permissions",
     ])
   })
 
-  test('of a chosen method of GitHub points to auto', () => {
+  test('with a configured GitHub merge method recommends merge.method auto', () => {
     expect(planMergeMethod({}, { wanted: 'merge' }).faster.join()).toContain('set merge.method to auto')
   })
 })
 
-/** One that differs in one field from a branch that `from` describes: the plan must tell the difference. */
+/** The rules before and after a change of one field: the plan must change, too. */
 const ruleVariants: Readonly<Record<Exclude<keyof BranchRules, 'branch'>, readonly Partial<BranchRules>[]>> =
   {
     owner: [{ reservedForUs: false }, { reservedForUs: false, owner: 'user' }],
@@ -478,7 +478,7 @@ const ruleVariants: Readonly<Record<Exclude<keyof BranchRules, 'branch'>, readon
     unread: [{}, { unread: ['the classic protection could not be read'] }],
   }
 
-describe('every fact about a branch changes the plan or its words', () => {
+describe('every field of the branch rules changes the plan or its text', () => {
   test.each(Object.entries(ruleVariants))('%s', (_field, [before = {}, after = {}]) => {
     expect(planMergeMethod(after)).not.toEqual(planMergeMethod(before))
   })
@@ -502,7 +502,7 @@ describe('every fact about a branch changes the plan or its words', () => {
   })
 })
 
-test('who made the branch as recommended is told nothing more, and who did not is told how', () => {
+test('a plan for a branch without rules recommends both rulesets', () => {
   const { faster } = planMergeMethod(openRules)
   expect(faster.join('\n')).toContain('ruleset A')
   expect(faster.join('\n')).toContain('ruleset B')

@@ -1,4 +1,4 @@
-// Commands as a surface for attacks: who gives them, what they are bound to, and that each works once.
+// Commands as an attack surface: who may give them, which commit they apply to, and that each works once.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullSnapshot } from '../../src/pull-request/snapshot.ts'
@@ -97,8 +97,8 @@ function decideComments(
 const listOutcomes = (given: CommandInput) =>
   decideComments(given).decisions.map(({ record }) => record.outcome)
 
-describe('T20: an approval is for the head that had been shown when it was written', () => {
-  test('and takes effect while that is still the head', () => {
+describe('T20: an approval applies to the head that was shown when the comment was written', () => {
+  test('and takes effect while that commit is still the head', () => {
     const { decisions } = decideComments(createCommandInput([createComment('olga', '/approve')]))
     expect(decisions).toMatchObject([{ record: { outcome: 'done', head: headA, epoch: 0 }, reaction: '+1' }])
   })
@@ -109,7 +109,7 @@ describe('T20: an approval is for the head that had been shown when it was writt
     expect(decisions[0]?.record.outcome).toBe('stale')
     expect(decisions[0]?.answer).toContain('/approve bbbbbbbbbbbb')
   })
-  test('a head that was shown only after the comment is not meant by it', () => {
+  test('a comment does not approve a head that was shown only after it', () => {
     const shown = [
       { head: headA, epoch: 0, at: timestampAt(5), change: 'c' },
       { head: headB, epoch: 1, at: timestampAt(11), change: 'c' },
@@ -120,18 +120,18 @@ describe('T20: an approval is for the head that had been shown when it was writt
       ),
     ).toEqual(['stale'])
   })
-  test('what was shown in the same second may have come later', () => {
+  test('a comment does not approve a head that was shown in the same second', () => {
     const shown = [{ head: headA, epoch: 0, at: timestampAt(10), change: 'c' }]
     expect(listOutcomes(createCommandInput([createComment('olga', '/approve')], { shown }))).toEqual([
       'stale',
     ])
   })
-  test('nothing was shown: ask again', () => {
+  test('a comment is stale if no head was shown before it', () => {
     expect(listOutcomes(createCommandInput([createComment('olga', '/approve')], { shown: [] }))).toEqual([
       'stale',
     ])
   })
-  test('the order in which shown heads are remembered does not matter', () => {
+  test('the order in which shown heads are stored does not matter', () => {
     const shown = [
       { head: headB, epoch: 1, at: timestampAt(6), change: 'c' },
       { head: headA, epoch: 0, at: timestampAt(5), change: 'c' },
@@ -144,14 +144,14 @@ describe('T20: an approval is for the head that had been shown when it was writt
   })
 })
 
-describe('T21: a return to an old head revives no command', () => {
-  test('without and with the commit typed', () => {
+describe('T21: a return to an old head does not restore a command', () => {
+  test('with or without a commit in the command', () => {
     for (const body of ['/approve', `/approve ${headA.slice(0, 12)}`])
       expect(listOutcomes(createCommandInput([createComment('olga', body)], {}, {}, { epoch: 2 }))).toEqual([
         'stale',
       ])
   })
-  test('an approval on record stays in its epoch', () => {
+  test('a recorded approval keeps its epoch', () => {
     const approveComment = createComment('olga', '/approve')
     const [decision] = decideComments(createCommandInput([approveComment])).decisions
     const records = decision ? [decision.record] : []
@@ -161,20 +161,20 @@ describe('T21: a return to an old head revives no command', () => {
   })
 })
 
-describe('T29: an edited or deleted comment commands nothing', () => {
-  test('edited before it is carried out', () => {
+describe('T29: an edited or deleted comment is not a command', () => {
+  test('if it is edited before the command is executed', () => {
     expect(
       listOutcomes(createCommandInput([createComment('olga', '/approve', { updatedAt: timestampAt(11) })])),
     ).toEqual([])
   })
-  test('a year-old comment that is edited today', () => {
+  test('if a year-old comment is edited today', () => {
     const old = createComment('olga', '/approve', {
       createdAt: '2025-01-01T00:00:00Z',
       updatedAt: timestampAt(9),
     })
     expect(listOutcomes(createCommandInput([old]))).toEqual([])
   })
-  test('edited or deleted after it took effect: the approval is gone', () => {
+  test('and its approval is withdrawn if it is edited or deleted later', () => {
     const approveComment = createComment('olga', '/approve')
     const records = decideComments(createCommandInput([approveComment])).decisions.map(({ record }) => record)
     expect(findCommandApprovals(records, [approveComment]).length).toBe(1)
@@ -183,17 +183,17 @@ describe('T29: an edited or deleted comment commands nothing', () => {
   })
 })
 
-describe('T29: who edited a comment is asked where its times do not tell', () => {
+describe('T29: catalog-bot asks GitHub for edits that the timestamps of a comment do not show', () => {
   const edits = (answerTo: QuestionAnswer) => (question: CheckQuestion) =>
     question.kind === 'comment' ? answerTo : answerQuestion(question)
-  test('an edit within the second of its creation makes it no command', () => {
+  test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
       expect(
         decideComments(createCommandInput([createComment('maria', `/${name}`)]), edits({ kind: 'edited' }))
           .decisions,
       ).toEqual([])
   })
-  test('what cannot be told is no command, and those after it wait', () => {
+  test('an inconclusive answer delays the command and those after it', () => {
     const unknown = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 9 } as const
     const { decisions, open } = decideComments(
       createCommandInput([createComment('maria', '/approve'), createComment('olga', '/hold')]),
@@ -202,13 +202,13 @@ describe('T29: who edited a comment is asked where its times do not tell', () =>
     expect(decisions).toEqual([])
     expect(open).toMatchObject([{ reason: 'GitHub answered 503', retryAfter: 9 }])
   })
-  test('one that was made into another command since it was taken is none any more', () => {
+  test('a recorded approval is withdrawn if its comment now contains something else', () => {
     const approveComment = createComment('olga', '/approve')
     const records = decideComments(createCommandInput([approveComment])).decisions.map(({ record }) => record)
     expect(findCommandApprovals(records, [{ ...approveComment, body: '/hold' }])).toEqual([])
     expect(findCommandApprovals(records, [{ ...approveComment, body: 'never mind' }])).toEqual([])
   })
-  test('nobody is asked about comments that may command nothing', () => {
+  test('GitHub is not asked about comments that cannot take effect', () => {
     const askedQuestions: string[] = []
     decideComments(
       createCommandInput([
@@ -243,7 +243,7 @@ describe('T31: who may give which command', () => {
           name === 'robot' ? [] : [may.includes(command) ? 'done' : 'denied'],
         )
       })
-  test('on a pull request that is closed or merged maintainers roll back, and nobody gives any other', () => {
+  test('a closed or merged pull request accepts only /rollback, and only from maintainers', () => {
     for (const state of ['closed', 'merged'] as const)
       for (const command of commandNames)
         expect(
@@ -258,7 +258,7 @@ describe('T31: who may give which command', () => {
       ),
     ).toEqual([])
   })
-  test('whoever holds it lifts it; another owner does not', () => {
+  test('only the holder or a maintainer can remove a hold, and only for the current head', () => {
     const held = decideComments(createCommandInput([createComment('olga', '/hold')])).decisions.map(
       ({ record }) => record,
     )
@@ -312,15 +312,18 @@ describe('T31: who may give which command', () => {
       ])
       expect(decisions[0]?.record.stop?.branch).toBe(branch)
     })
-    test.each(['/thaw v2', '/thaw v1 please', '/thaw mian audit'])('%s opens nothing', (body) => {
-      const { decisions } = decideComments(
-        createCommandInput([createComment('maria', body)]),
-        answerWithBranches('v1'),
-      )
-      expect(decisions).toMatchObject([{ record: { outcome: 'unclear' }, reaction: 'confused' }])
-      expect(decisions[0]?.record).not.toHaveProperty('stop')
-    })
-    test('whoever froze it has no more say for that, and no owner or author has', () => {
+    test.each(['/thaw v2', '/thaw v1 please', '/thaw mian audit'])(
+      '%s does not unfreeze anything',
+      (body) => {
+        const { decisions } = decideComments(
+          createCommandInput([createComment('maria', body)]),
+          answerWithBranches('v1'),
+        )
+        expect(decisions).toMatchObject([{ record: { outcome: 'unclear' }, reaction: 'confused' }])
+        expect(decisions[0]?.record).not.toHaveProperty('stop')
+      },
+    )
+    test('are denied to authors, owners, and other accounts', () => {
       for (const name of ['alice', 'olga', 'mallory'])
         for (const body of ['/freeze', '/thaw', '/thaw audit']) {
           const { decisions } = decideComments(createCommandInput([createComment(name, body)]))
@@ -328,7 +331,7 @@ describe('T31: who may give which command', () => {
           expect(decisions[0]?.record).not.toHaveProperty('stop')
         }
     })
-    test('waits where nobody knows whether there is such a branch', () => {
+    test('wait if GitHub does not report whether the branch exists', () => {
       const unknown: QuestionAnswer = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
       const { decisions, open } = decideComments(
         createCommandInput([createComment('maria', '/freeze v1')]),
@@ -338,7 +341,7 @@ describe('T31: who may give which command', () => {
       expect(open).toMatchObject([{ reason: 'GitHub answered 503' }])
     })
   })
-  test('a flood of one account is not worked off', () => {
+  test('one account can give at most 30 commands, recent ones included', () => {
     const flood = Array.from({ length: 50 }, () => createComment('alice', '/recheck'))
     expect(decideComments(createCommandInput(flood)).decisions.length).toBe(30)
     expect(
@@ -347,8 +350,8 @@ describe('T31: who may give which command', () => {
   })
 })
 
-describe('T27: rights that cannot be known are not assumed', () => {
-  test('the command waits, and those after it keep their order', () => {
+describe('T27: unknown permissions are not assumed', () => {
+  test('the command and those after it wait', () => {
     const given = createCommandInput([createComment('olga', '/approve'), createComment('maria', '/hold')])
     const { decisions, open } = decideComments(given, () => ({
       kind: 'unknown',
@@ -360,14 +363,14 @@ describe('T27: rights that cannot be known are not assumed', () => {
   })
 })
 
-describe('T50: a commit that is typed is compared with the head alone', () => {
-  test('its own beginning is taken', () => {
+describe('T50: a commit in a command is compared only with the head', () => {
+  test('a prefix of the head and the full head are accepted', () => {
     expect(
       listOutcomes(createCommandInput([createComment('olga', `/approve ${headA.slice(0, 7)}`)])),
     ).toEqual(['done'])
     expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headA}`)]))).toEqual(['done'])
   })
-  test('any other commit, of whatever fork, is not', () => {
+  test('any other commit is stale', () => {
     expect(listOutcomes(createCommandInput([createComment('olga', `/approve ${headB}`)]))).toEqual(['stale'])
     expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headA}aaaa`)]))).toEqual([
       'stale',
@@ -375,8 +378,8 @@ describe('T50: a commit that is typed is compared with the head alone', () => {
   })
 })
 
-describe('T57: bots talk to nobody', () => {
-  test('a comment by any App is no command, also not one that quotes ours', () => {
+describe('T57: comments by bots are ignored', () => {
+  test('a comment by a bot is not a command', () => {
     expect(
       listOutcomes(createCommandInput([createComment('robot', '/approve'), createComment('robot', '/help')])),
     ).toEqual([])
@@ -384,12 +387,12 @@ describe('T57: bots talk to nobody', () => {
 })
 
 describe('I18: a command works once', () => {
-  test('what is on record is not decided again', () => {
+  test('a recorded command is not decided again', () => {
     const approveComment = createComment('olga', '/approve')
     const records = decideComments(createCommandInput([approveComment])).decisions.map(({ record }) => record)
     expect(decideComments(createCommandInput([approveComment], { records })).decisions).toEqual([])
   })
-  test('a request to land is for one state', () => {
+  test('a /merge applies only to its head, base branch, epoch, and change, while its comment exists', () => {
     const mergeComments = [createComment('maria', '/merge')]
     const records = decideComments(createCommandInput(mergeComments)).decisions.map(
       ({ record }): CommandRecord => record,

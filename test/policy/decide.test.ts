@@ -20,7 +20,7 @@ import type { Finding } from '../../packages/findings/src/finding.ts'
 const errorFinding: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }
 
 describe('the gate', () => {
-  test('lets a pull request land when every required check passed', () => {
+  test('merges a pull request when every required check passed', () => {
     const verdict = decideVerdict(createGateInput())
     expect(verdict.kind).toBe('merge')
     expect(isMergePermit(verdict.permit)).toBe(true)
@@ -33,14 +33,14 @@ describe('the gate', () => {
     })
   })
 
-  test('lets a warning pass', () => {
+  test('merges a pull request despite a warning', () => {
     const outcomes = createOutcomesWith(
       createPassedOutcome('validation', { findings: [{ ...errorFinding, severity: 'warning' }] }),
     )
     expect(decideVerdict(createGateInput({ outcomes })).kind).toBe('merge')
   })
 
-  test('counts what a finding stands for that is not listed', () => {
+  test('counts the unlisted findings that a finding summarizes', () => {
     const more = { ...errorFinding, data: { leftOut: 41 } }
     const outcomes = createOutcomesWith(createPassedOutcome('validation', { findings: [more, errorFinding] }))
     expect(decideVerdict(createGateInput({ outcomes })).reasons).toEqual([
@@ -48,7 +48,7 @@ describe('the gate', () => {
     ])
   })
 
-  test('is asked again when the first of hundreds of thousands of answers may come', () => {
+  test('retries at the earliest retry time of hundreds of thousands of unanswered questions', () => {
     const open = (retryAfter: number) => ({ question: 'q', reason: 'r', retryAfter })
     const unanswered = [...Array.from({ length: 200_000 }, () => open(90)), open(7)]
     const outcomes = createOutcomesWith(createPassedOutcome('ownership', { unanswered }))
@@ -130,7 +130,7 @@ describe('the gate', () => {
     expect(verdict.permit).toBeUndefined()
   })
 
-  test('where nothing is to merge, the verdict says only that', () => {
+  test('if there is nothing to merge, the verdict reports only that', () => {
     const merge = { ...defaultConfig.merge, enabled: false, requires: [{ app: 15368, name: 'build' }] }
     const verdict = decideVerdict(
       createGateInput({
@@ -146,7 +146,7 @@ describe('the gate', () => {
     expect(verdict.retryAfter).toBeUndefined()
   })
 
-  test('a conflict does not announce checks that will not run', () => {
+  test('a conflict verdict does not list checks that will not run', () => {
     const verdict = decideVerdict(
       createGateInput({ merge: { kind: 'conflict', paths: ['a'] }, outcomes: [] }),
     )
@@ -160,7 +160,7 @@ describe('the gate', () => {
     )
   })
 
-  test('a package that is merged by hand is merged when somebody asks for it', () => {
+  test('a package that requires a manual merge is merged on request', () => {
     const outcomes = createOutcomesWith({
       ...createPassedOutcome('validation'),
       manualMergeReasons: ['ci.yaml says `merge: false`'],
@@ -168,7 +168,7 @@ describe('the gate', () => {
     expect(decideVerdict(createGateInput({ outcomes, requestedBy: 'carol' })).kind).toBe('merge')
   })
 
-  describe('with a check of another App that is required', () => {
+  describe('with a required check of another App', () => {
     const requires = [{ app: 15368, name: 'build' }]
     const config = { ...defaultConfig, merge: { ...defaultConfig.merge, requires } }
     const [question] = toRequiredCheckQuestions(requires, createSnapshot().head)
@@ -176,23 +176,23 @@ describe('the gate', () => {
     const answered = (answer: CheckRunAnswer, differences = {}) =>
       decided([{ question: { ...question!, ...differences }, answer }])
 
-    test('lands where it is green, and nothing is asked again', () => {
+    test('merges if it passed, and does not retry', () => {
       expect(answered({ kind: 'green' })).toMatchObject({ kind: 'merge', permit: expect.anything() })
       expect(answered({ kind: 'green' }).retryAfter).toBeUndefined()
     })
 
     test.each([
-      ['is not there', { kind: 'missing' }, 'wait', 'required-check', 120],
-      ['runs', { kind: 'running' }, 'wait', 'required-check', 120],
-      ['failed', { kind: 'red', conclusion: 'failure' }, 'blocked', 'required-check-failed', 120],
+      ['is missing', { kind: 'missing' }, 'wait', 'required-check', 120],
+      ['is running', { kind: 'running' }, 'wait', 'required-check', 120],
+      ['has failed', { kind: 'red', conclusion: 'failure' }, 'blocked', 'required-check-failed', 120],
       [
-        'nobody can say',
+        'is inconclusive',
         { kind: 'unknown', reason: 'GitHub is down', retryAfter: 9 },
         'unknown',
         'unanswered',
         60,
       ],
-    ] as const)('does not land while it %s, and looks again', (_how, answer, kind, code, retryAfter) => {
+    ] as const)('does not merge while it %s, and retries', (_how, answer, kind, code, retryAfter) => {
       const verdict = answered(answer)
       expect(verdict).toMatchObject({ kind, reasons: [{ code }], retryAfter })
       expect(verdict.reasons[0]?.text).toContain('the check build from App 15368')
@@ -201,33 +201,30 @@ describe('the gate', () => {
 
     test.each([
       ['of another App', { app: 1 }],
-      ['of another name', { name: 'Build' }],
+      ['with another name', { name: 'Build' }],
       ['on another commit', { commit: toCommitSha(createHexSha('b')) }],
-    ])('takes no green check %s for it', (_which, differences) => {
+    ])('does not accept a passed check %s instead', (_which, differences) => {
       expect(answered({ kind: 'green' }, differences)).toMatchObject({
         kind: 'unknown',
         reasons: [{ code: 'unanswered' }],
       })
     })
 
-    test('takes no silence for a pass', () => {
+    test('does not treat a missing answer as a pass', () => {
       for (const none of [undefined, []]) expect(decided(none)).toMatchObject({ kind: 'unknown' })
     })
   })
 
   const requiredChecks = getRequiredOwnChecks(defaultConfig)
 
-  test.each(requiredChecks)(
-    'no check at all is not a check that passed: without %s nothing lands',
-    (missing) => {
-      const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => createPassedOutcome(id))
-      const verdict = decideVerdict(createGateInput({ outcomes }))
-      expect(verdict.kind).toBe('unknown')
-      expect(verdict.permit).toBeUndefined()
-    },
-  )
+  test.each(requiredChecks)('does not merge without a result of the check %s', (missing) => {
+    const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => createPassedOutcome(id))
+    const verdict = decideVerdict(createGateInput({ outcomes }))
+    expect(verdict.kind).toBe('unknown')
+    expect(verdict.permit).toBeUndefined()
+  })
 
-  describe('of a check that the configuration may require', () => {
+  describe('with a check that the configuration may require', () => {
     const required = { ...defaultConfig, install: { ...defaultConfig.install, required: true } }
     const without = (outcome: ReturnType<typeof createPassedOutcome> | undefined, config = defaultConfig) => {
       const others = getRequiredOwnChecks(defaultConfig).map((id) => createPassedOutcome(id))
@@ -238,17 +235,17 @@ describe('the gate', () => {
       unanswered: [{ question: 'q', reason: 'the registry is away', retryAfter: 30 }],
     })
 
-    test('nothing is in the way where it does not', () => {
+    test('ignores its result if it is not required', () => {
       for (const outcome of [undefined, fails, open]) expect(without(outcome).kind).toBe('merge')
     })
 
-    test('a failure blocks, and silence waits, where it does', () => {
+    test('blocks on its failure, and is inconclusive without its result, if it is required', () => {
       expect(without(fails, required)).toMatchObject({ kind: 'blocked', reasons: [{ code: 'findings' }] })
       expect(without(open, required)).toMatchObject({ kind: 'unknown', retryAfter: 30 })
       expect(without(undefined, required)).toMatchObject({ kind: 'unknown' })
     })
 
-    test('what it could not find out is asked again while the pull request waits', () => {
+    test('retries its unanswered questions while the pull request waits', () => {
       const others = getRequiredOwnChecks(defaultConfig).map((id) => createPassedOutcome(id))
       const waits = createGateInput({
         snapshot: createSnapshot({ draft: true }),
@@ -257,7 +254,7 @@ describe('the gate', () => {
       expect(decideVerdict(waits)).toMatchObject({ kind: 'wait', retryAfter: 30 })
     })
 
-    test('no other check can say of itself that it is optional', () => {
+    test('does not let another check declare itself optional', () => {
       const outcome = createPassedOutcome('images', { findings: [errorFinding], isOptional: true })
       const others = checkIds.filter((id) => id !== 'images').map((id) => createPassedOutcome(id))
       expect(decideVerdict(createGateInput({ outcomes: [...others, outcome] }))).toMatchObject({
@@ -266,7 +263,7 @@ describe('the gate', () => {
     })
   })
 
-  test('labels of strangers never turn a refusal into a landing', () => {
+  test('never merges a pull request without an ownership result because of its labels', () => {
     const blockedInput = createGateInput({
       outcomes: createOutcomesWith().filter(({ check }) => check !== 'ownership'),
     })
@@ -276,7 +273,7 @@ describe('the gate', () => {
       ).toBeUndefined()
   })
 
-  test('names the strongest reason first and asks again when the first answer is due', () => {
+  test('reports the most severe reason first, and retries at the earliest retry time', () => {
     const verdict = decideVerdict(
       createGateInput({
         snapshot: createSnapshot({ draft: true }),
@@ -297,7 +294,7 @@ describe('the gate', () => {
 })
 
 describe('a merge permit', () => {
-  test('cannot be made by hand', () => {
+  test('cannot be created from a plain object', () => {
     const permittedMerge = decideVerdict(createGateInput()).permit?.landing
     expect(isMergePermit({ landing: permittedMerge })).toBe(false)
     expect(isMergePermit(undefined)).toBe(false)

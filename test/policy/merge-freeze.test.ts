@@ -1,20 +1,20 @@
-// When a stop keeps pull requests out of a branch, and how it is told.
+// When a freeze keeps pull requests out of a branch, and how it is reported.
 import { describe, expect, test } from '@jest/globals'
 import { computeRejectionBackOffMs, formatFreeze, findActiveFreezes } from '../../src/policy/merge-freeze.ts'
 import { createMergeFreeze } from './gate-builders.ts'
 
-describe('a stop', () => {
+describe('a freeze', () => {
   const now = 1_000_000
-  test('is for its branch, or for every one', () => {
+  test('applies to its branch or to all branches', () => {
     const ofMain = createMergeFreeze({ branch: 'main' })
     const ofAll = createMergeFreeze({ branch: undefined })
     expect(findActiveFreezes([ofMain, ofAll], 'main', now)).toEqual([ofMain, ofAll])
     expect(findActiveFreezes([ofMain, ofAll], 'v1', now)).toEqual([ofAll])
-    // No branch is another one's beginning.
+    // A branch name is not matched as a prefix.
     expect(findActiveFreezes([ofMain], 'main/x', now)).toEqual([])
   })
 
-  test('ends by itself where GitHub refused, and nowhere else', () => {
+  test('ends automatically only if it is due to a rejection by GitHub', () => {
     const at = (tryAgainAt: number, kind: 'frozen' | 'audit' | 'refused') =>
       createMergeFreeze({ kind, tryAgainAt })
     expect(findActiveFreezes([at(now + 1, 'refused')], 'main', now)).toHaveLength(1)
@@ -23,7 +23,7 @@ describe('a stop', () => {
     expect(findActiveFreezes([createMergeFreeze({ kind: 'refused' })], 'main', now)).toHaveLength(1)
   })
 
-  test('says who, since when and why', () => {
+  test('reports who froze the branch, when, and why', () => {
     expect(formatFreeze(createMergeFreeze())).toBe(
       'merging into main was frozen by @max at 2026-11-22 10:00 UTC: release day. To unfreeze it, a maintainer can comment /unfreeze',
     )
@@ -51,7 +51,7 @@ describe('a stop', () => {
   })
 })
 
-test('the time of a stop is that of the calendar', () => {
+test('the time of a freeze is a correct calendar date', () => {
   for (let day = 0; day < 40_000; day += 97) {
     const since = day * 86_400_000 + (day % 1440) * 60_000
     const expected = new Date(since).toISOString().slice(0, 16).replace('T', ' ')
@@ -66,7 +66,7 @@ test('the time of a stop is that of the calendar', () => {
     expect(formatFreeze(createMergeFreeze({ since: Date.parse(leap) }))).toContain(leap.slice(0, 10))
 })
 
-test('a refusal is tried again after a minute, then after twice as long, at least once an hour', () => {
+test('a rejection is retried after a minute, then after twice as long, up to an hour', () => {
   expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => computeRejectionBackOffMs(times) / 60_000)).toEqual([
     1, 1, 2, 4, 32, 60, 60, 60,
   ])

@@ -1,4 +1,4 @@
-// A branch that demands nothing.
+// A branch without rules.
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 
 export const noRules: BranchRules = {

@@ -1,4 +1,4 @@
-// What a maintainer may let pass, for what, and how somebody else could try to.
+// Which rules a maintainer may override, for which change, and how others could try to.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount } from '../../src/pull-request/snapshot.ts'
@@ -92,7 +92,7 @@ const createOutcome = (...rules: string[]): CheckOutcome => ({
 })
 
 describe('a maintainer overrides a named rule', () => {
-  test('for what the change does, with a reason', () => {
+  test('for one change, with a reason', () => {
     const found = findActiveOverrides(listRecords(), createCheckInput([overrideComment]))
     expect(found).toEqual([{ rule: 'bundle-edited', reason: 'the image was rebuilt for a CVE', by: 'maria' }])
     const { outcomes, used } = applyOverrides([createOutcome('bundle-edited', 'channel-removed')], found)
@@ -101,10 +101,10 @@ describe('a maintainer overrides a named rule', () => {
       ['bundle-edited', 'warning'],
       ['channel-removed', 'error'],
     ])
-    // What it says nothing about is as it was, and nobody is told that anything was let pass.
+    // An override without a matching finding is not reported as used.
     expect(applyOverrides([createOutcome('channel-removed')], found).used).toEqual([])
   })
-  test('until the change is another, or the head, or the configuration', () => {
+  test('until the change, the epoch, or the head is different', () => {
     const withdrawn = (more: Partial<CheckInput>) =>
       findActiveOverrides(listRecords(), { ...createCheckInput([overrideComment]), ...more })
     expect(withdrawn({ change: changeDefaultChannel('slow') })).toEqual([])
@@ -116,7 +116,7 @@ describe('a maintainer overrides a named rule', () => {
     })
     expect(withdrawn({ snapshot: moved })).toEqual([])
   })
-  test('until the comment is edited, deleted or says something else', () => {
+  test('until the comment is edited, deleted, or contains something else', () => {
     for (const comments of [
       [],
       [{ ...overrideComment, updatedAt: timestampAt(12) }],
@@ -126,7 +126,7 @@ describe('a maintainer overrides a named rule', () => {
     ])
       expect(findActiveOverrides(listRecords(), createCheckInput(comments))).toEqual([])
   })
-  test('nobody else does, the owner of the package and author least of all', () => {
+  test('but the author and owner of the package cannot', () => {
     expect(decideOverrides(createCheckInput([createComment(overrideCommand, packageOwner)]))).toMatchObject([
       { record: { outcome: 'denied' }, reaction: '-1' },
     ])
@@ -143,7 +143,7 @@ describe('a maintainer overrides a named rule', () => {
     ['/override file-mode because x', 'this rule cannot be overridden'],
     ['/override image-missing because x', 'this rule cannot be overridden'],
     [`/override bundle-edited because ${'x'.repeat(301)}`, 'the reason is longer than 300 characters'],
-  ])('%s is told what is wrong', (body, why) => {
+  ])('the answer to %s explains the error', (body, why) => {
     const [decision] = decideOverrides(createCheckInput([createComment(body)]))
     expect(decision?.record.outcome).toBe('unclear')
     expect(decision?.answer).toBe(why)
@@ -151,7 +151,7 @@ describe('a maintainer overrides a named rule', () => {
       findActiveOverrides(decision ? [decision.record] : [], createCheckInput([createComment(body)])),
     ).toEqual([])
   })
-  test('of several that land together, for nothing but what was said of it alone', () => {
+  test('only for the findings of the same pull request in a batch', () => {
     const [alone] = applyOverrides(
       [createOutcome('bundle-edited')],
       findActiveOverrides(listRecords(), createCheckInput([overrideComment])),
@@ -160,7 +160,7 @@ describe('a maintainer overrides a named rule', () => {
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
     expect(excludeOverridden([...findings, ...other], alone?.findings ?? [])).toEqual([findings[1], ...other])
   })
-  test('a record that names a rule which nobody may override overrides nothing', () => {
+  test('but a record of a rule that cannot be overridden has no effect', () => {
     const [record] = listRecords()
     const forged = record && { ...record, override: { rule: 'not-owner', reason: 'x' } }
     const otherComment = { ...overrideComment, body: '/override not-owner because x' }
@@ -169,7 +169,7 @@ describe('a maintainer overrides a named rule', () => {
 })
 
 describe('which rules can be overridden', () => {
-  test('none that opm enforces, none about people and files, none that the world answers for', () => {
+  test('no rule that opm enforces, no ownership rule, and no rule about registries or readability', () => {
     const never = allRules.filter(
       ({ id, fixed, check }) => overridableRuleIds.has(id) && (fixed === true || check === 'ownership'),
     )
@@ -192,12 +192,12 @@ describe('which rules can be overridden', () => {
         false,
       ])
   })
-  test('all that stop what the table of permissions lets a maintainer do', () => {
+  test('all upgrade rules', () => {
     expect(upgradeRules.filter(({ id }) => !overridableRuleIds.has(id))).toEqual([])
   })
 })
 
-describe('what was let pass is shown', () => {
+describe('an override is shown', () => {
   const verdictWith = (validation = createOutcome()) =>
     verdictOf(createGateInput({ outcomes: createOutcomesWith(validation) }))
   const reason = 'see #12 [skip ci] @team <b>\u202e*x*</b>'
@@ -210,13 +210,13 @@ describe('what was let pass is shown', () => {
     expect(text).toContain('**Overridden by `maria`:**')
     expect(text).not.toMatch(/<b>|\u202e|[^`]@team/)
   })
-  test('beside the errors that could be let pass, how', () => {
+  test('as a command next to the errors that can be overridden', () => {
     const text = (...rules: string[]) =>
       renderReport(verdictWith(createOutcome(...rules)), { changeLines: [] }).comment
     expect(text('bundle-edited', 'not-owner')).toContain('/override bundle-edited because')
     expect(text('not-owner')).not.toContain('/override')
   })
-  test('in the message of the merge, with nothing in it that GitHub acts on', () => {
+  test('in the merge message, without text that GitHub acts on', () => {
     const message = formatMergeMessage(createSnapshot({ title: 'Fix foo' }), {}, [
       { rule: 'bundle-edited', by: 'maria', reason: `${reason}\nSigned-off-by: x` },
     ])
@@ -224,7 +224,7 @@ describe('what was let pass is shown', () => {
     expect(message).not.toMatch(/#12|\[skip ci\]|@team|\u202e|\nSigned-off-by/)
     expect(message.endsWith(`\n\nHead: ${createHexSha('a')}\n`)).toBe(true)
   })
-  test('among the commands, and that it is for something else once it is', () => {
+  test('in the list of commands, as outdated if the change is different', () => {
     const lines = (holds: boolean) => describeCommands(listRecords(), head, 0, () => holds).join('\n')
     expect(lines(true)).toContain('`bundle-edited`: the image was rebuilt for a CVE')
     expect(lines(true)).not.toContain('outdated')

@@ -1,4 +1,4 @@
-// Which addresses are behind the operator's proxy, and which proxy that is.
+// Which proxy, if any, the bot uses for a URL.
 import { describe, expect, test } from '@jest/globals'
 import { selectProxy } from '../../src/ports/proxy.ts'
 
@@ -10,28 +10,28 @@ describe('a proxy', () => {
     ['nothing is set', {}, 'https://github.com/', undefined],
     ['the address is https', { HTTPS_PROXY: httpsProxy }, 'https://github.com/', httpsProxy],
     ['the address is plain http', { HTTPS_PROXY: httpsProxy }, 'http://registry.example/', undefined],
-    ['it is this machine', { HTTPS_PROXY: httpsProxy }, 'https://127.0.0.1:8443/', undefined],
-    ['it is this machine by name', { HTTPS_PROXY: httpsProxy }, 'https://localhost/', undefined],
+    ['the address is loopback', { HTTPS_PROXY: httpsProxy }, 'https://127.0.0.1:8443/', undefined],
+    ['the address is localhost', { HTTPS_PROXY: httpsProxy }, 'https://localhost/', undefined],
     [
-      'it is set for all',
+      'it is set for all schemes',
       { ALL_PROXY: 'proxy.example:8080' },
       'https://quay.io/',
       'http://proxy.example:8080',
     ],
     [
-      'lower case goes first',
+      'lowercase takes precedence',
       { HTTPS_PROXY: httpsProxy, https_proxy: 'http://b' },
       'https://quay.io/',
       'http://b:80',
     ],
-    ['it speaks TLS', { HTTPS_PROXY: 'https://b' }, 'https://quay.io/', 'https://b:443'],
+    ['the proxy uses TLS', { HTTPS_PROXY: 'https://b' }, 'https://quay.io/', 'https://b:443'],
     [
-      'an empty value sets nothing',
+      'an empty value is ignored',
       { https_proxy: '', HTTPS_PROXY: httpsProxy },
       'https://quay.io/',
       httpsProxy,
     ],
-  ])('where %s', (_what, environment, url, address) => {
+  ])('is selected if %s', (_what, environment, url, address) => {
     expect(findProxy(url, environment)?.url).toBe(address)
   })
 
@@ -53,7 +53,7 @@ describe('a proxy', () => {
     expect(findProxy(url, { HTTPS_PROXY: httpsProxy, NO_PROXY }) !== undefined).toBe(isBehind)
   })
 
-  test('has its credential apart from its address', () => {
+  test('has its credential separate from its address', () => {
     expect(findProxy('https://quay.io/', { HTTPS_PROXY: 'http://me:p%40ss%3A@proxy.example:3128' })).toEqual({
       url: httpsProxy,
       hostname: 'proxy.example',
@@ -70,7 +70,7 @@ describe('a proxy', () => {
     'http://u:%0asecret@b',
     'http://u:secret%@b',
     "http://secret';x",
-  ])('%j is none, and no word of it is said', (text) => {
+  ])('%j is rejected without quoting it', (text) => {
     expect(() => findProxy('https://quay.io/', { HTTPS_PROXY: text })).toThrow(
       /^HTTPS_PROXY is not a proxy URL/,
     )

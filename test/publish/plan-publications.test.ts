@@ -20,8 +20,8 @@ function parsePublishEntries(yaml: string): readonly PublishEntry[] {
 const planFromYaml = (yaml: string, branches = new Map([['main', layout]])) =>
   planPublications(parsePublishEntries(yaml), 'main', branches)
 
-describe('what is to be published', () => {
-  test('is one image for each catalog that an entry means, by path or by glob', () => {
+describe('publish entries', () => {
+  test('plan one image for each catalog that they match, by path or glob', () => {
     const { publications, problems } = planFromYaml(
       "- {catalog: 'catalogs/v*', repository: quay.io/o/c, tags: ['v{version}', '{name}-x']}",
     )
@@ -36,7 +36,7 @@ describe('what is to be published', () => {
     ])
   })
 
-  test('may be one catalog in several variants', () => {
+  test('can publish one catalog in several variants', () => {
     const { publications, problems } = planFromYaml(
       '- {catalog: catalogs/v4.20, repository: quay.io/o/c, tags: [latest]}\n- {catalog: catalogs/v4.20, repository: quay.io/o/c, tags: [plain], cache: false}',
     )
@@ -52,19 +52,19 @@ describe('what is to be published', () => {
       2,
     ],
     [
-      'a version that the layout does not tell',
+      'a version that the layout does not define',
       "- {catalog: catalogs/fast, repository: quay.io/o/c, tags: ['v{version}']}",
       /does not define a version/,
       1,
     ],
     [
-      'a catalog that is not there',
+      'a catalog that does not exist',
       '- {catalog: catalogs/none, repository: quay.io/o/c, tags: [x]}',
       /no catalog matches/,
       1,
     ],
     [
-      'a branch that is not served',
+      'a branch that does not exist',
       '- {catalog: catalogs/fast, branch: other, repository: quay.io/o/c, tags: [x]}',
       /branch other does not exist/,
       1,
@@ -75,7 +75,7 @@ describe('what is to be published', () => {
       /not a valid image repository name/,
       1,
     ],
-  ])('is nothing with %s, and the maintainers are told', (_name, yaml, why, count) => {
+  ])('plan nothing and report a problem for the maintainers with %s', (_name, yaml, why, count) => {
     const { publications, problems } = planFromYaml(yaml)
     expect(publications).toEqual([])
     expect(problems).toHaveLength(count)
@@ -83,18 +83,18 @@ describe('what is to be published', () => {
   })
 
   test.each([
-    ['a tag of previews', "tags: ['pr-12']"],
-    ['a tag that becomes one', "tags: ['pr-{number}']"],
-    ['a history tag of previews', "tags: [x], retention: {tag: 'pr-1-{commit}'}"],
+    ['a preview tag', "tags: ['pr-12']"],
+    ['a tag that becomes a preview tag', "tags: ['pr-{number}']"],
+    ['a history tag that looks like a preview tag', "tags: [x], retention: {tag: 'pr-1-{commit}'}"],
     ['a history tag without a commit', 'tags: [x], retention: {tag: old}'],
-    ['a preview under a tag that users follow', 'tags: [x], preview: {tag: latest}'],
-    ['a preview whose number is not in front', "tags: [x], preview: {tag: 'x-pr-{number}'}"],
+    ['a preview with a tag that users pull', 'tags: [x], preview: {tag: latest}'],
+    ['a preview tag that does not start with pr-{number}', "tags: [x], preview: {tag: 'x-pr-{number}'}"],
     ['a tag with a slash', "tags: ['a/b']"],
-    ['a shell in a tag', "tags: ['$(id)']"],
+    ['a shell command in a tag', "tags: ['$(id)']"],
     ['no tag', 'tags: []'],
     ['an unknown key', 'tags: [x], credentials: mine'],
     ['a time without a unit', 'tags: [x], rebase: "24"'],
-  ])('is refused as a configuration with %s', (_name, rest) => {
+  ])('are rejected with %s', (_name, rest) => {
     expect(parseConfig(`publish: [{catalog: c, repository: quay.io/o/c, ${rest}}]`).kind).toBe('unreadable')
   })
 })

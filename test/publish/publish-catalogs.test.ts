@@ -1,5 +1,5 @@
-// What is merged and what users get, against the sandbox's GitHub, a real mirror and a real store; the registry is in
-// memory and the time the test's own.
+// Publishes merged catalogs with the sandbox's GitHub, a real mirror, and a real store. The registry is in memory, and
+// the test controls the clock.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
@@ -78,7 +78,7 @@ describe('a merged catalog', () => {
     expect(scene.issues()).toEqual([])
   }, 180_000)
 
-  test('costs nothing while nothing changes, and no image for a commit that changes none', async () => {
+  test('causes no writes or registry calls while it does not change, even after other commits', async () => {
     const scene = await openScenario()
     await scene.run()
     const before = { writes: listWriteRequests(scene), asked: scene.registry.calls.length }
@@ -91,7 +91,7 @@ describe('a merged catalog', () => {
     expect({ writes: listWriteRequests(scene), asked: scene.registry.calls.length }).toEqual(before)
   }, 180_000)
 
-  test('is published again when it changes; what changed for users is said in catalog words', async () => {
+  test('is published again when it changes, with a summary in catalog terms', async () => {
     const scene = await openScenario()
     await scene.run()
     const first = scene.registry.findDigest(`${catalogImage}:latest`)
@@ -106,11 +106,11 @@ describe('a merged catalog', () => {
     expect(findReportComment(pull)).toContain(
       `\`${catalogImage}:latest\`, \`${catalogImage}:v4.18\`: published as \`${second}\``,
     )
-    // The former one stays, for those who want it back.
+    // Each image also has a history tag, so that a rollback can find it.
     expect(scene.registry.findDigest(`${catalogImage}:v4.18-${getMainHead(scene).slice(0, 12)}`)).toBe(second)
   }, 180_000)
 
-  test('is told of on its pull request, though the merge was on record only after it was published', async () => {
+  test('is reported on its pull request even if the merge was recorded only after publishing', async () => {
     const scene = await openScenario()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') }, () =>
@@ -125,7 +125,7 @@ describe('a merged catalog', () => {
     expect(listWriteRequests(scene)).toBe(before)
   }, 180_000)
 
-  test('of a branch that nobody serves is not published, whatever its own configuration says', async () => {
+  test('of an unlisted branch is not published, regardless of the configuration on it', async () => {
     const scene = await openScenario({ '.github/catalog-bot.yml': '' })
     await scene.push({ '.github/catalog-bot.yml': createPublishConfig() }, 'mallory')
     await scene.run()
@@ -149,8 +149,8 @@ describe('a merged catalog', () => {
   }, 180_000)
 })
 
-describe('two commits fast after one another', () => {
-  test('the newest wins, and the older one says so, though it was begun', async () => {
+describe('two commits in quick succession', () => {
+  test('the newest wins, and the check of the older one refers to it, even if already started', async () => {
     const scene = await openScenario()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
@@ -169,7 +169,7 @@ describe('two commits fast after one another', () => {
       expect(findReportComment(landed?.pull as never)).toMatch(/Merged and published/)
   }, 180_000)
 
-  test('an older one that was never begun says so too', async () => {
+  test('the check of an older one that never started refers to the newest, too', async () => {
     const scene = await openScenario()
     await scene.run()
     const one = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'one') })
@@ -181,7 +181,7 @@ describe('two commits fast after one another', () => {
 })
 
 describe('a registry that is down', () => {
-  test('is waited for with patience, then told of in one issue, which is closed when it is back', async () => {
+  test('is retried, then reported in one issue, which is closed when the registry is back', async () => {
     const scene = await openScenario()
     await scene.run()
     const { pull, commit } = await scene.merge({ [catalogPath]: createPackageYaml('alpha', 'fast') })
@@ -209,7 +209,7 @@ describe('a registry that is down', () => {
     scene.advanceTime(hourSeconds)
     const writesBefore = listWriteRequests(scene)
     await scene.run()
-    // Nothing is news, so nothing is written.
+    // Nothing changed, so nothing is written.
     expect(listWriteRequests(scene)).toBe(writesBefore)
     expect(scene.issues()).toHaveLength(1)
 
@@ -222,7 +222,7 @@ describe('a registry that is down', () => {
     expect(findReportComment(pull)).toMatch(/### ✅ Merged and published/)
   }, 180_000)
 
-  test('does not keep a newer commit waiting for the end of the pause', async () => {
+  test('does not delay a newer commit until the end of the retry pause', async () => {
     const scene = await openScenario()
     scene.registry.beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503')
@@ -235,7 +235,7 @@ describe('a registry that is down', () => {
   }, 180_000)
 })
 
-test('wrong credentials are told of at once', async () => {
+test('wrong credentials are reported immediately', async () => {
   const scene = await openScenario()
   scene.registry.beforeCall = (asked) => {
     if (asked.startsWith('push')) throw new RegistryError('credentials', 'we may not push there')
@@ -245,7 +245,7 @@ test('wrong credentials are told of at once', async () => {
   expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
-test('a target that the operator does not allow is told of, and no registry is asked', async () => {
+test('a target that the operator does not allow is reported, and the registry is not called', async () => {
   const scene = await openScenario({
     '.github/catalog-bot.yml': createPublishConfig().replace(catalogImage, 'quay.io/inland/catalog'),
   })
@@ -255,8 +255,8 @@ test('a target that the operator does not allow is told of, and no registry is a
   expect(scene.check(getMainHead(scene))).toMatchObject({ conclusion: 'failure' })
 }, 180_000)
 
-describe('a tag that somebody else moves', () => {
-  test('is left alone and told of until the catalog changes, then set again with a word about it', async () => {
+describe('a tag that was moved outside catalog-bot', () => {
+  test('is left alone and reported until the catalog changes, then set again with a note', async () => {
     const scene = await openScenario()
     await scene.run()
     await scene.run()
@@ -273,7 +273,7 @@ describe('a tag that somebody else moves', () => {
     expect(scene.issues()[0]).toMatchObject({ state: 'closed' })
   }, 180_000)
 
-  test('while we set it is met again, and the image ends up right', async () => {
+  test('is set again on the next run if it moved during the push', async () => {
     const scene = await openScenario()
     await scene.run()
     await scene.push({ [catalogPath]: createPackageYaml('alpha', 'fast') })
@@ -288,7 +288,7 @@ describe('a tag that somebody else moves', () => {
   }, 180_000)
 })
 
-test('GitHub refuses deployments: the image is published, and the check says what is missing', async () => {
+test('if GitHub rejects deployments, the image is published and the check reports why', async () => {
   const scene = await openScenario()
   githubFixture.github.fail(
     'POST /repos/{owner}/{repo}/deployments',
@@ -304,7 +304,7 @@ test('GitHub refuses deployments: the image is published, and the check says wha
   expect(listWriteRequests(scene)).toBe(before)
 }, 180_000)
 
-test('a process that is killed at any moment is taken up where it was, and everything is said once', async () => {
+test('resumes after a kill at any point, and reports everything once', async () => {
   const scene = await openScenario()
   await scene.run()
   const { app: parts } = scene.ctx
@@ -313,7 +313,7 @@ test('a process that is killed at any moment is taken up where it was, and every
   const mortal = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     calls += 1
     const answer = await work()
-    // The work was done, and nobody heard of it.
+    // The work was done, but the process died before it got the answer.
     if (left-- <= 0) throw new Error('killed')
     return answer
   }
@@ -349,7 +349,7 @@ test('a process that is killed at any moment is taken up where it was, and every
     expect(scene.registry.readText(`${catalogImage}:latest`)).toContain(`name: channel-${at}`)
     const run1 = scene.check(commit)
     expect(run1).toMatchObject({ conclusion: 'success' })
-    // A push that was repeated finds its own work, which is nobody else's and no unchanged image.
+    // A repeated push recognizes its own image: it is neither a tag moved by others nor an unchanged image.
     expect(run1?.summary).not.toMatch(/had been moved|already/)
     expect(scene.deployments().filter(({ sha }) => sha === commit)).toHaveLength(1)
     expect(findReportComment(pull)).toMatch(/Merged and published/)
@@ -361,7 +361,7 @@ test('a process that is killed at any moment is taken up where it was, and every
 }, 180_000)
 
 describe('/rollback', () => {
-  test('gives the tags the former image, says so where it was asked, and no unchanged build undoes it', async () => {
+  test('restores the former image, confirms it once, and is not undone by an unchanged catalog', async () => {
     const scene = await openScenario()
     await scene.run()
     const first = scene.registry.findDigest(`${catalogImage}:latest`) ?? ''
@@ -400,7 +400,7 @@ describe('/rollback', () => {
   }, 180_000)
 })
 
-test('a new base image gets the same catalog, when it is looked for', async () => {
+test('publishes the same catalog on a new base image at the next rebase check', async () => {
   const scene = await openScenario({ '.github/catalog-bot.yml': createPublishConfig('    rebase: 1h\n') })
   await scene.run()
   await scene.run()
@@ -416,7 +416,7 @@ test('a new base image gets the same catalog, when it is looked for', async () =
   expect(scene.check(getMainHead(scene))?.summary).toMatch(/published on the new base image/)
 }, 180_000)
 
-test('former images stay as many as configured; older ones go, and never one that a tag needs', async () => {
+test('keeps the configured number of former images, and any image that another tag uses', async () => {
   const scene = await openScenario({
     '.github/catalog-bot.yml': createPublishConfig('    retention: {keep: 1}\n'),
   })

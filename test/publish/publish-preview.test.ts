@@ -1,4 +1,4 @@
-// Preview images: which results may have one, and that they go again.
+// Preview images: which results get one, and when it is removed.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import { builtPreviewState, previewRequestState } from '../../src/publish/preview-state.ts'
@@ -57,7 +57,7 @@ const previewableOutcomes = [
 const passedOutcomes = checkIds.map((id) => createOutcome(id))
 
 describe('a preview', () => {
-  test('is made of the validated result where somebody asked for it, though approvals are missing', () => {
+  test('is built from the validated result on request, even if approvals are missing', () => {
     expect(decidePreviewRequest(createEvaluation(previewableOutcomes), [createCommandRecord()])).toEqual({
       head,
       tree: mergeResult.tree,
@@ -68,24 +68,24 @@ describe('a preview', () => {
     })
   })
 
-  test('is made without being asked for when all checks passed', () => {
+  test('is built without a request when all checks passed', () => {
     expect(decidePreviewRequest(createEvaluation(passedOutcomes), [])).toMatchObject({ isAsked: false })
   })
 
   test.each<[string, Omit<PreviewCandidate, 'hasPreviews'>, readonly CommandRecord[]]>([
-    ['nobody asks and approvals are missing', createEvaluation(previewableOutcomes), []],
+    ['there is no request and approvals are missing', createEvaluation(previewableOutcomes), []],
     [
-      'somebody without rights asks',
+      'the requester is not authorized',
       createEvaluation(previewableOutcomes),
       [createCommandRecord({ outcome: 'denied' })],
     ],
     [
-      'it was asked for another commit',
+      'the request was for another commit',
       createEvaluation(previewableOutcomes),
       [createCommandRecord({ head: toCommitSha('d'.repeat(40)) })],
     ],
     [
-      'it was asked before the base changed',
+      'the request was made before the base changed',
       createEvaluation(previewableOutcomes),
       [createCommandRecord({ epoch: 1 })],
     ],
@@ -95,7 +95,7 @@ describe('a preview', () => {
       [createCommandRecord()],
     ],
     [
-      'images are not known yet',
+      'the images check is inconclusive',
       createEvaluation([
         createOutcome('validation'),
         createOutcome('images', { unanswered: unansweredQuestions }),
@@ -114,7 +114,7 @@ describe('a preview', () => {
       createEvaluation(passedOutcomes, { state: 'closed' }),
       [createCommandRecord()],
     ],
-  ])('is not made when %s', (_name, given, records) => {
+  ])('is not built when %s', (_name, given, records) => {
     expect(decidePreviewRequest(given, records)).toBeUndefined()
   })
 })
@@ -140,7 +140,7 @@ describe('the preview of a pull request', () => {
     await jobFixture.close()
   }, 180_000)
 
-  /** A pull request whose head stands for its validated result. */
+  /** Opens a pull request, treats its head as the validated result, and requests a preview of it. */
   async function wished(text: string) {
     const pull = await github.github.openPull({
       repository: scene.full,
@@ -163,7 +163,7 @@ describe('the preview of a pull request', () => {
     return { pull, commit, tag: `${catalogImage}:pr-${pull.number}-v4.18` }
   }
 
-  test('holds its result under a tag of its own, touches no other, and goes when its time is over', async () => {
+  test('has a separate tag, leaves the other tags alone, and is removed when it expires', async () => {
     const before = scene.registry.findDigest(`${catalogImage}:latest`)
     const { pull, commit, tag } = await wished(createPackageYaml('alpha', 'preview'))
     expect(scene.registry.readText(tag)).toContain('name: preview')
@@ -180,7 +180,7 @@ describe('the preview of a pull request', () => {
     expect(scene.registry.findDigest(tag)).toBeUndefined()
   }, 180_000)
 
-  test('is what a trial with OLM v1 takes: of exactly its tree, with what is published of exactly the tree before', async () => {
+  test('is used by an OLM v1 test of its tree, with the published image of its base tree', async () => {
     const { pull, commit, tag } = await wished(createPackageYaml('alpha', 'tried'))
     const { repository } = scene.ctx
     const [tree, baseTree] = [await repository.treeOf(commit), await repository.treeOf(await mainTip())]
@@ -202,7 +202,7 @@ describe('the preview of a pull request', () => {
       head,
       base: `${catalogImage}@${scene.registry.findDigest(`${catalogImage}:latest`) ?? ''}`,
     })
-    // The branch's catalog is another one than what is published.
+    // The catalog on the branch differs from what is published.
     expect(await imagesOf({ baseTree: tree })).toEqual({ head })
     expect(await imagesOf({ tree: baseTree })).toMatchObject({ why: expect.stringContaining('/preview') })
     expect(await imagesOf({}, 9999)).toMatchObject({ why: expect.stringContaining('/preview') })
@@ -210,7 +210,7 @@ describe('the preview of a pull request', () => {
       await imagesOf({ trials: [{ root: 'catalogs/v4.19', trial: { target: 'OLM v1' } as never }] }),
     ).toMatchObject({ why: expect.stringContaining('does not enable previews') })
     expect(await imagesOf({ trials: [{ root, trial: { target: 'OLM v0' } as never }] })).toBeUndefined()
-    // Asked for and not made yet.
+    // Requested but not built yet.
     const key = String(pull.number)
     const { repository: name } = scene.ctx.forge
     const made = await store.readState(builtPreviewState, name, key)
@@ -232,7 +232,7 @@ describe('the preview of a pull request', () => {
     return tip
   }
 
-  test('goes when it is closed', async () => {
+  test('is removed when its pull request is closed', async () => {
     const { pull, tag } = await wished(createPackageYaml('alpha', 'closing'))
     expect(scene.registry.findDigest(tag)).toBeDefined()
     await cancelPreviews(toPullNumber(pull.number), scene.ctx)
@@ -246,7 +246,7 @@ describe('the preview of a pull request', () => {
     expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()
   }, 180_000)
 
-  test('of a result whose catalog is the same as on the branch is none', async () => {
+  test('is not built if the catalog is the same as on the branch', async () => {
     const count = scene.registry.calls.length
     await wished(createPackageYaml('alpha'))
     expect(scene.registry.calls).toHaveLength(count)

@@ -1,5 +1,5 @@
-// A repository in the sandbox's GitHub whose catalogs are published by hand, to a registry in memory: what the tests of
-// the jobs look at. Time is the test's own.
+// A repository in the sandbox's GitHub whose catalogs are published to an in-memory registry when the test runs the
+// jobs. The test controls the clock.
 import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -49,18 +49,18 @@ export interface PublishScenario {
   readonly registry: FakePublisher
   readonly ctx: JobContext<Store>
   readonly store: Store
-  /** Jobs that were asked for, with their delays. */
+  /** Enqueued jobs with their delays. */
   readonly enqueued: { readonly job: Job; readonly seconds: number }[]
-  /** Pushes to the default branch; answers with the commit. */
+  /** Pushes to the default branch unless `branch` is given, and returns the commit. */
   push(files: Record<string, string | null>, branch?: string): Promise<string>
-  /** Merges a pull request, as the store will have it: opened, landed and on record. */
+  /** Merges a pull request and records the merge in the store. */
   merge(
     files: Record<string, string>,
-    /** Happens when the branch has moved, and nothing of it is on record yet. */
+    /** Runs after the branch has moved, before the merge is recorded. */
     meanwhile?: () => Promise<void>,
   ): Promise<{ readonly pull: MockPull; readonly commit: string }>
   run(): Promise<void>
-  /** What jobs of merged pull requests do that a publication asked for: they write the first comment. `run` has it in it. */
+  /** Runs the enqueued jobs of merged pull requests, which write the first comment. `run` includes this. */
   reportPulls(): Promise<void>
   preview(pull: number): Promise<void>
   advanceTime(seconds: number): void

@@ -1,4 +1,4 @@
-// The steps of a rebuild by webhook, with the publishing process's answers given by the test.
+// The steps of a rebuild by webhook. The test provides the answers of the publishing process.
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import {
   computeDeliveryId,
@@ -38,14 +38,14 @@ beforeEach(() => {
 })
 
 describe('a rebuild by webhook', () => {
-  test('is sent under one id, however often', async () => {
+  test('keeps one delivery id over all attempts', async () => {
     publishAnswer = { kind: 'failed', why: 'it answered 503', retryable: true }
     const first = await runWebhookStep()
     expect(first).toMatchObject({
       next: { attempts: 1, again: now + 10_000 },
       shown: { kind: 'retrying', why: 'it answered 503' },
     })
-    // Not before its time.
+    // Not before the retry is due.
     expect(await runWebhookStep(first.next)).toEqual({ next: first.next })
     expect(publishOrders).toHaveLength(1)
     now += 10_000
@@ -59,7 +59,7 @@ describe('a rebuild by webhook', () => {
     })
   })
 
-  test('has another id for another commit, branch, catalog or repository', () => {
+  test('has a different id for another commit, branch, catalog, or repository', () => {
     const other = { ...sentRebuild, commit: toCommitSha('b'.repeat(40)) }
     const ids = [
       computeDeliveryId('coast/operators', 'main', sentRebuild),
@@ -71,7 +71,7 @@ describe('a rebuild by webhook', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('ends with why, when it is refused or not taken ten times', async () => {
+  test('ends with the reason when it is rejected, cannot be retried, or failed ten times', async () => {
     publishAnswer = { kind: 'refused', why: 'the operator does not allow it' }
     expect(await runWebhookStep()).toEqual({ shown: { kind: 'not-dispatched', why: publishAnswer.why } })
     publishAnswer = { kind: 'failed', why: 'it answered 404', retryable: false }
@@ -82,7 +82,7 @@ describe('a rebuild by webhook', () => {
     })
   })
 
-  test('is followed to its end where it tells of one, and not beyond', async () => {
+  test('is followed to the end if it has a status URL, and ends as received otherwise', async () => {
     const sent = { ...sentRebuild, dispatchedAt: now, status: 'https://ci.example/1' }
     publishAnswer = { kind: 'followed', state: 'running' }
     expect(await runWebhookStep(sent)).toEqual({ next: sent, shown: { kind: 'running' } })

@@ -1,4 +1,4 @@
-// A command is what stands on its own line in a plain paragraph near the top of a comment. Nothing else is (T30).
+// A command is a separate line in a plain paragraph near the top of a comment. Nothing else is a command (T30).
 import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
 import { commandNames, parseComment } from '../../src/pull-request/command.ts'
@@ -7,7 +7,7 @@ const noCommand = { kind: 'none' }
 const approveCommand = { kind: 'command', command: { name: 'approve' } }
 
 describe('a command is read', () => {
-  test.each(commandNames)('/%s on a line of its own', (name) => {
+  test.each(commandNames)('/%s on a separate line', (name) => {
     expect(parseComment(`/${name}`)).toEqual({ kind: 'command', command: { name } })
   })
   test.each([
@@ -15,17 +15,17 @@ describe('a command is read', () => {
     ['before a sentence', '/approve\nThanks.'],
     ['after a paragraph with code in it', 'I ran `opm validate`.\n\n/approve'],
     ['after a list', '- one\n- two\n\n/approve'],
-    ['with the line ends of a browser', 'Fine.\r\n/approve\r\n'],
-    ['with blanks behind it', '/approve  \t'],
-    ['twice the same', '/approve\n\n/approve'],
+    ['with the line endings of a browser', 'Fine.\r\n/approve\r\n'],
+    ['with trailing whitespace', '/approve  \t'],
+    ['twice in the same comment', '/approve\n\n/approve'],
   ])('%s', (_, body) => {
     expect(parseComment(body)).toEqual(approveCommand)
   })
-  test.each(['main', 'main audit', ''])('/unfreeze %s, another name of /thaw', (words) => {
+  test.each(['main', 'main audit', ''])('/unfreeze %s, an alias for /thaw', (words) => {
     expect(parseComment(`/unfreeze ${words}`)).toEqual(parseComment(`/thaw ${words}`))
     expect(parseComment('/unfreeze')).toEqual({ kind: 'command', command: { name: 'thaw' } })
   })
-  test('with the beginning of a commit', () => {
+  test('with an abbreviated commit SHA', () => {
     expect(parseComment('/merge 0123abc')).toEqual({
       kind: 'command',
       command: { name: 'merge', sha: '0123abc' },
@@ -33,7 +33,7 @@ describe('a command is read', () => {
   })
 })
 
-test('a command that takes words keeps them; two that differ are too many', () => {
+test('a command keeps its words, and two different commands in one comment are unclear', () => {
   expect(parseComment('/freeze main release day (v1)')).toEqual({
     kind: 'command',
     command: { name: 'freeze', words: 'main release day (v1)' },
@@ -90,7 +90,7 @@ describe('T30: a command is not read in', () => {
   })
 })
 
-describe('T30: a comment that contradicts itself does nothing and says so', () => {
+describe('T30: a comment that contradicts itself or has invalid words is unclear', () => {
   test.each([
     '/approve\n/hold',
     '/hold\n\n/unhold',
@@ -102,8 +102,8 @@ describe('T30: a comment that contradicts itself does nothing and says so', () =
   })
 })
 
-describe('whatever surrounds it', () => {
-  test('T30: a command wrapped in a construct stays hidden behind any plain text', () => {
+describe('with random text', () => {
+  test('T30: a command wrapped in a construct stays hidden after any plain text', () => {
     const plain = fc.stringMatching(/^[A-Za-z0-9 ,.!?@]{0,30}$/)
     fc.assert(
       fc.property(
@@ -115,7 +115,7 @@ describe('whatever surrounds it', () => {
       ),
     )
   })
-  test('no text makes it throw or take long', () => {
+  test('the parser does not throw or take long', () => {
     const pieces = fc.constantFrom(
       '`',
       '<',

@@ -51,7 +51,7 @@ describe('an update of a package', () => {
       v3,
     ]),
   )
-  test('names the bundle, the entry and the head', () => {
+  test('names the bundle, the entry, and the head', () => {
     const found = findOnlyPackage(change)
     expect(found).toMatchObject({
       name: 'foo',
@@ -72,7 +72,7 @@ describe('an update of a package', () => {
       },
     ])
   })
-  test('names only the images that the catalog did not name before', () => {
+  test('names only the images that are new in the catalog', () => {
     expect(change.references.map(({ reference, role, bundle }) => [reference, role, bundle])).toEqual([
       [v3.image, 'bundle', 'foo.v3'],
       ['quay.io/test/new:1', 'related', 'foo.v3'],
@@ -85,14 +85,14 @@ describe('an update of a package', () => {
   })
 })
 
-describe('what says nothing new', () => {
-  test('an order of blobs is no change', () => {
+describe('a change without new content', () => {
+  test('a different order of blobs is not a change', () => {
     expect(
       changeBetween(baseFiles, replaceFile('catalog/foo/catalog.yaml', [...fooBlobs].reverse())).catalogs[0]
         ?.packages,
     ).toEqual([])
   })
-  test('an order of keys, properties and entries is no change', () => {
+  test('a different order of keys and entries is not a change', () => {
     const [a, , c, d] = fooBlobs
     const result = [
       Object.fromEntries(Object.entries(a!).reverse()),
@@ -104,7 +104,7 @@ describe('what says nothing new', () => {
       changeBetween(baseFiles, replaceFile('catalog/foo/catalog.yaml', result)).catalogs[0]?.packages,
     ).toEqual([])
   })
-  test('a file that moves within its package is no change', () => {
+  test('a file that moves within its package is not a change', () => {
     const { 'catalog/foo/catalog.yaml': _, ...rest } = baseFiles
     const change = changeBetween(baseFiles, { ...rest, 'catalog/foo/other.yaml': fooBlobs })
     expect(change.paths.map(({ path }) => path)).toEqual([
@@ -114,7 +114,7 @@ describe('what says nothing new', () => {
     expect(change.catalogs[0]?.packages).toEqual([])
     expect(change.references).toEqual([])
   })
-  test('a change outside catalogs touches none', () => {
+  test('a change outside catalogs changes no catalog', () => {
     expect(changeBetween({ ...baseFiles, 'a.md': 'x' }, { ...baseFiles, 'a.md': 'y' })).toMatchObject({
       catalogs: [],
       paths: [{ path: 'a.md', role: { kind: 'infrastructure' } }],
@@ -138,13 +138,13 @@ describe('a published bundle', () => {
     ],
     ['relatedImages', { relatedImages: [{ name: '', image: 'quay.io/test/evil:1' }] }],
     ['properties', { properties: [{ type: 'example.com/custom', value: { description: 'x' } }] }],
-  ])('whose %s differs is edited there', (field, more) => {
+  ])('with a different value of %s is edited in that field', (field, more) => {
     expect(findOnlyPackage(changeBetween(baseFiles, edited(more))).bundles.changed).toMatchObject([
       { name: 'foo.v1', fields: [field] },
     ])
   })
   test.each([
-    ['a field beside those that it knows', { comment: 'x' }],
+    ['an unknown field of the bundle', { comment: 'x' }],
     [
       'a description in the value of a property',
       {
@@ -154,14 +154,14 @@ describe('a published bundle', () => {
       },
     ],
     [
-      'a description beside the value of a property',
+      'a description next to the value of a property',
       {
         properties: [
           { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' }, description: 'x' },
         ],
       },
     ],
-  ])('is not edited where only something differs that OLM does not read: %s', (_description, more) => {
+  ])('is not edited if OLM does not read the only difference: %s', (_description, more) => {
     const change = changeBetween(baseFiles, edited(more))
     expect(change.catalogs.flatMap(({ packages }) => packages)).toEqual([])
     expect(change.paths).toHaveLength(1)
@@ -169,7 +169,7 @@ describe('a published bundle', () => {
   test.each([
     ['value', 'Value', { packageName: 'foo', version: '9.0.0' }],
     ['type', 'TYPE', 'olm.gvk'],
-  ])('is edited where a second %s differs from it by its case alone', (_name, key, value) => {
+  ])('is edited if a property gets a second %s key that differs only in case', (_name, key, value) => {
     const more = {
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' }, [key]: value }],
     }
@@ -177,7 +177,7 @@ describe('a published bundle', () => {
       { name: 'foo.v1' },
     ])
   })
-  test('counts as edited where no text is to be had', () => {
+  test('counts as edited if its text is not available', () => {
     const change = changeBetween(baseFiles, edited({ comment: 'x' }), undefined, { unreadable: true })
     expect(findOnlyPackage(change).bundles.changed.map(({ fields }) => fields)).toEqual([['text'], ['text']])
   })
@@ -188,7 +188,7 @@ describe('a published bundle', () => {
     )
     expect(findOnlyPackage(change).bundles.changed).toMatchObject([{ name: 'foo.v1', fields: ['copies'] }])
   })
-  test('that vanishes is removed, with its version', () => {
+  test('that disappears is reported as removed, with its version', () => {
     const change = changeBetween(
       baseFiles,
       replaceFile('catalog/foo/catalog.yaml', [
@@ -207,8 +207,8 @@ describe('a published bundle', () => {
   })
 })
 
-describe('T11: content decides whose a change is', () => {
-  test('a blob of another package in my directory is a change of that package', () => {
+describe('T11: content decides which package a change belongs to', () => {
+  test('a blob of another package in the directory of a package is a change of the other package', () => {
     const change = changeBetween(
       baseFiles,
       replaceFile('catalog/foo/catalog.yaml', [...fooBlobs, bundleBlob('bar.v2', 'bar', '2.0.0')]),
@@ -219,7 +219,7 @@ describe('T11: content decides whose a change is', () => {
       bundles: { added: [{ name: 'bar.v2' }] },
     })
   })
-  test("T01: another owner's file moved into my directory touches both paths and changes nothing in the package", () => {
+  test("T01: a move of another owner's file into the author's directory is reported with both paths", () => {
     const change = changeBetween(baseFiles, {
       'catalog/foo/catalog.yaml': fooBlobs,
       'catalog/foo/bar.yaml': barBlobs,
@@ -229,7 +229,7 @@ describe('T11: content decides whose a change is', () => {
       ['catalog/foo/bar.yaml', { kind: 'catalog', catalog: 'catalog', directory: 'foo' }],
     ])
   })
-  test('T03: lines that look like a diff change nothing but their field', () => {
+  test('T03: text that looks like a diff changes only its field', () => {
     const diffTexts = [
       '--- a/catalog/bar/catalog.yaml\n+++ b/x\n@@ -1 +1 @@\n-x\n+y',
       'rename from a\nrename to b',
@@ -245,7 +245,7 @@ describe('T11: content decides whose a change is', () => {
   })
 })
 
-test('files that an .indexignore hides are gone, though their paths do not differ', () => {
+test('files that an .indexignore hides are removed, although their paths do not differ', () => {
   const change = changeBetween(
     { ...baseFiles, 'catalog/.indexignore': '' },
     { ...baseFiles, 'catalog/.indexignore': 'bar' },
@@ -259,7 +259,7 @@ test('files that an .indexignore hides are gone, though their paths do not diffe
   })
 })
 
-test('packages come and go', () => {
+test('packages can be added and removed', () => {
   const change = changeBetween(baseFiles, {
     'catalog/foo/catalog.yaml': fooBlobs,
     'catalog/new/catalog.yaml': [packageBlob('new')],
@@ -270,7 +270,7 @@ test('packages come and go', () => {
   ])
 })
 
-test('a default channel, metadata, deprecations and other blobs are told apart', () => {
+test('changes of default channel, metadata, deprecations, and other blobs are reported separately', () => {
   const before = [
     ...fooBlobs,
     deprecationsBlob('foo', [
@@ -305,7 +305,7 @@ test('a default channel, metadata, deprecations and other blobs are told apart',
   })
 })
 
-test('a whole catalog can come, with its version, and is told in the order of versions', () => {
+test('an entire catalog can be added, and catalogs are reported in the order of their versions', () => {
   const layout = {
     catalogs: [
       { root: 'catalogs/v4.20', version: '4.20' },

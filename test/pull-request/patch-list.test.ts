@@ -1,4 +1,4 @@
-// What is worked out of a list from what differs is what working it out anew gives, whatever differs.
+// Incremental results for a patched list are the same as results for a new list, for any difference.
 import { describe, expect, test } from '@jest/globals'
 import {
   createKeyCollector,
@@ -37,7 +37,7 @@ function patchBetween(before: Map<string, TreeFileEntry>, after: Map<string, Tre
   }
 }
 
-test('a patched list, and what is worked out of it, is what a new one would be', () => {
+test('a patched list and its derived values are the same as for a new list', () => {
   const onlyA = createListFilter<TreeFileEntry>(({ path }) => path.startsWith('a'))
   const first = createKeyCollector<TreeFileEntry>(({ path }) =>
     path.includes('/') ? path.split('/')[0] : undefined,
@@ -53,7 +53,7 @@ test('a patched list, and what is worked out of it, is what a new one would be',
     let now = randomEntries()
     let list: readonly TreeFileEntry[] = sortEntries(now)
     for (let step = 0; step < 5; step++) {
-      // Some lists are never asked: then the way to a known one is longer.
+      // Some lists have no derived values, so that the next list must start from an older one.
       if (randomBelow(3) > 0) void [onlyA(list), first(list), getEntryPaths(list)]
       const next = randomBelow(4) === 0 ? new Map(now) : randomEntries()
       list = patchList(list, patchBetween(now, next))
@@ -67,10 +67,10 @@ test('a patched list, and what is worked out of it, is what a new one would be',
   }
 })
 
-describe('what does not differ', () => {
+describe('a derived value', () => {
   const entry = (path: string, oid = '1'): TreeFileEntry => ({ path, mode: '100644', oid: oid as BlobSha })
 
-  test('stays the same object, and is not worked out again', () => {
+  test('stays the same object and is not computed again for entries that do not differ', () => {
     let lookupCount = 0
     const counted = createListFilter<TreeFileEntry>(({ path }) => (lookupCount++, path.startsWith('a')))
     const before = [entry('a/1'), entry('b/1')]
@@ -84,7 +84,7 @@ describe('what does not differ', () => {
     expect(patchList(before, { removed: [], added: [] })).toBe(before)
   })
 
-  test('is worked out once for each list', () => {
+  test('is computed once for each list', () => {
     let made = 0
     const size = memoizePerList<string, number>(
       (list) => (made++, list.length),
@@ -95,7 +95,7 @@ describe('what does not differ', () => {
   })
 })
 
-test('paths are found among sorted ones as a walk through all would find them', () => {
+test('a search in sorted paths finds the same paths as a linear search', () => {
   for (let round = 0; round < 200; round++) {
     const paths = sortEntries(randomEntries()).map(({ path }) => path)
     for (const one of [...paths, 'a', 'a/b', 'a.b', 'é', '', 'zz']) {

@@ -1,4 +1,4 @@
-// For tests in which no bundle is released: whoever tries is told so.
+// For tests in which no bundle is released: every request rejects with an error.
 import type { ReleasePool } from '../../src/release/worker/release-pool.ts'
 
 export const rejectingReleasePool: ReleasePool = {

@@ -43,7 +43,7 @@ afterAll(async () => {
   await jobFixture.close()
 }, testTimeoutMs)
 
-/** A scene in which the job has seen the branch once: what is merged from now on counts. */
+/** Opens a scenario in which the job has run once, so that bundles merged from now on count. */
 const openScenario = async (given?: Readonly<Record<string, string>>): Promise<ReleaseScenario> => {
   const scene = await openReleaseScenario(githubFixture, app, store, directory, given)
   openedScenarios.push(scene)
@@ -91,7 +91,7 @@ describe('a bundle directory that is merged', () => {
         )
       expect(scene.comments(pull)).toEqual([])
 
-      // Again and again, and with no push: nothing more.
+      // Further runs without a push write nothing more.
       const writes = () =>
         githubFixture.github.requests.filter(
           ({ method, path }) => method !== 'GET' && path.startsWith('/repos/'),
@@ -105,7 +105,7 @@ describe('a bundle directory that is merged', () => {
   )
 
   test(
-    'gets one whatever the moment at which the bot is killed',
+    'gets one pull request even if the bot is killed at any point',
     async () => {
       const scene = await openScenario()
       let moments = 0
@@ -113,7 +113,7 @@ describe('a bundle directory that is merged', () => {
         const version = `1.0.${moments + 1}`
         scene.put(version, '0123456789bcdef'[moments % 15])
         await scene.push(createMergedBundleFiles(version))
-        // After one more half of an effect each time: before the first, after it, before the second...
+        // Killed half an effect later each time: before the first effect, after it, before the second, and so on.
         isKilled = (await scene.run(moments / 2)) === 'killed'
         for (let runs = 0; runs < 2 && !isKilled; runs++)
           isKilled = (await scene.run(moments / 2)) === 'killed'
@@ -124,14 +124,14 @@ describe('a bundle directory that is merged', () => {
         expect(await scene.file(getReleaseBranch(version), templatePath)).toContain(`name: foo.v${version}\n`)
         for (const pull of own) await githubFixture.github.close(pull)
       }
-      // Where it was noticed, where its image was known, around the commit, the branch, the pull request, and the end.
+      // The points are: noticed, image known, around the commit, the branch, the pull request, and the end.
       expect(moments).toBeGreaterThan(10)
     },
     testTimeoutMs,
   )
 
   test(
-    'that people decline is not opened again',
+    'does not get another pull request after people closed the first one',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
@@ -150,7 +150,7 @@ describe('a bundle directory that is merged', () => {
   )
 
   test(
-    'that people take over is left to them',
+    'does not change its pull request after people pushed to it',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
@@ -172,7 +172,7 @@ describe('a bundle directory that is merged', () => {
   )
 
   test(
-    'is written anew when the base is another, on the same branch and forward',
+    'gets its pull request updated when the template changes, and closed when nothing is left',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
@@ -192,7 +192,7 @@ describe('a bundle directory that is merged', () => {
       )
       expect(await scene.file(getReleaseBranch('1.1.0'), 'operators/bar/notes.txt')).toBe('something else\n')
       expect(scene.botPulls()).toHaveLength(1)
-      // The base gets it in another way: there is nothing left to agree to.
+      // The base gets the change in another way, so there is nothing left to merge.
       const tree = async (path: string) => scene.file(getReleaseBranch('1.1.0'), path)
       await scene.push({
         [templatePath]: await tree(templatePath),
@@ -206,7 +206,7 @@ describe('a bundle directory that is merged', () => {
   )
 
   test(
-    'follows the one before it, and brings no loop',
+    'waits for the merge of the bundle it replaces, and causes no loop',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
@@ -236,9 +236,9 @@ describe('a bundle directory that is merged', () => {
   )
 })
 
-describe('an image that is not there', () => {
+describe('a bundle image', () => {
   test(
-    'is waited for, told of once after the time for it, and still waited for',
+    'that is missing is polled, reported once after the configured wait, and polled further',
     async () => {
       const scene = await openScenario({ [botConfigPath]: createReleaseConfig('    wait: 1d\n') })
       const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
@@ -248,7 +248,7 @@ describe('an image that is not there', () => {
         await scene.run()
         const wait = scene.enqueued[0]?.seconds ?? 0
         waits.push(wait)
-        // Not before its time.
+        // A run before the next poll is due does nothing.
         await scene.run()
         scene.advanceTime(wait)
       }
@@ -273,7 +273,7 @@ describe('an image that is not there', () => {
   )
 
   test(
-    'or holds something else is told, and gets another chance',
+    'that does not match its directory is reported, and checked again later',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b', '1.0.0')
@@ -293,9 +293,9 @@ describe('an image that is not there', () => {
   )
 })
 
-describe('nothing is opened', () => {
+describe('no pull request is opened', () => {
   test(
-    'where the resulting catalogs would be invalid: the merged pull request says why, once',
+    'if the resulting catalogs would be invalid, which the merged pull request reports once',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
@@ -315,20 +315,20 @@ describe('nothing is opened', () => {
   )
 
   test(
-    'where nobody asks for it, or for what was there before',
+    'while releases are disabled, or for bundles merged before they were enabled',
     async () => {
       const scene = await openScenario({ [botConfigPath]: '', ...createMergedBundleFiles('1.1.0') })
       scene.put('1.1.0', 'b')
       scene.put('1.2.0', 'c')
       await scene.push(createMergedBundleFiles('1.2.0'))
       await runUntilIdle(scene)
-      // Switched on, it counts from then on.
+      // Once enabled, only later merges count.
       await scene.push({ [botConfigPath]: createReleaseConfig() })
       await runUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
       await runUntilIdle(scene)
       expect(scene.questions).toEqual([])
-      // Switched off on the way, it is forgotten.
+      // If releases are disabled in between, a pending bundle is dropped.
       scene.put('1.3.0', 'd')
       await scene.push(createMergedBundleFiles('1.3.0'))
       await scene.run()
@@ -342,7 +342,7 @@ describe('nothing is opened', () => {
   )
 
   test(
-    'from a branch of the same name that somebody else made',
+    'if a branch of the same name that the bot did not create already exists',
     async () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
@@ -358,7 +358,7 @@ describe('nothing is opened', () => {
   )
 
   test(
-    'where a repository is filled',
+    'for a push that adds many bundles at once',
     async () => {
       const scene = await openScenario()
       const many = Array.from({ length: 51 }, (_, at) => createMergedBundleFiles(`2.0.${at}`))
@@ -373,7 +373,7 @@ describe('nothing is opened', () => {
 })
 
 test(
-  'a directory that came by a push is told of on its commit',
+  'a bundle directory from a direct push is reported on its commit',
   async () => {
     const scene = await openScenario()
     scene.put('1.1.0', 'b')

@@ -1,5 +1,6 @@
-// A repository in the sandbox's GitHub whose catalogs are made from bundles, the release job on it, and a registry whose
-// answers the test gives. Releases are worked out in this process; time is the test's own; the job can be killed anywhere.
+// A repository in the sandbox's GitHub whose catalogs are built from bundles, the release job on it, and a registry
+// whose answers the test sets. Releases are computed in this process. The test controls the clock and can kill the job
+// at any point.
 import { join } from 'node:path'
 import pino from 'pino'
 import { releaseBundles, isReleaseJobNeeded } from '../../src/release/release-bundles.ts'
@@ -32,20 +33,20 @@ export interface ReleaseScenario {
   readonly full: string
   readonly repo: ReturnType<GitHubFixture['github']['repository']>
   readonly enqueued: { readonly job: Job; readonly seconds: number }[]
-  /** What the registry says of references. Those that are not in it are missing. */
+  /** The registry's answers by reference. References without an answer are missing. */
   readonly images: Map<string, ImageAnswer | BundleAnswer>
   /** References that the registry was asked about. */
   readonly questions: string[]
-  /** Puts the image of a version there, built from its directory or from another one. */
+  /** Puts the image of a version into the registry, built from its directory or from that of version `from`. */
   put(version: string, letter?: string, from?: string): void
-  /** Merges a pull request with these files, by somebody else than the bot. */
+  /** Merges a pull request with these files by an author other than the bot. */
   merge(files: FileTree, title?: string): Promise<MockPull>
   push(files: Readonly<Record<string, string | null>>, branch?: string): Promise<string>
-  /** Runs the job. `killAt`: the process dies after so many effects, halves among them: between an effect and its answer. */
+  /** Runs the job. With `killAt` it dies after that many effects; a half means between an effect and its answer. */
   run(killAt?: number): Promise<'done' | 'killed'>
   readonly wants: () => Promise<boolean>
   advanceTime(seconds: number): void
-  /** Our pull requests, with what their branch has. */
+  /** The bot's pull requests. */
   readonly botPulls: () => readonly MockPull[]
   readonly file: (ref: string, path: string) => Promise<string>
   readonly branches: () => readonly string[]

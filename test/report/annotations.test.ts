@@ -4,7 +4,7 @@ import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
 import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
 
-test('an annotation stands below the line where its finding begins, however many lines the finding has', () => {
+test('an annotation is on the first line of its finding, even if the finding spans several lines', () => {
   const found: Finding = {
     ...{ rule: 'self-edge', severity: 'error', what: 'x', why: '', fix: '' },
     at: { file: 'c.yaml', line: 7, column: 3, endLine: 19, endColumn: 4 },

@@ -1,4 +1,4 @@
-// The check run of trials: its colour, and that nothing that others wrote gets out of its place.
+// The check run of install tests on a cluster: its conclusion, and that untrusted text cannot break out of its block.
 import { expect, test } from '@jest/globals'
 import {
   createFailedOutcome,
@@ -35,7 +35,7 @@ const crashLoopView = createTestView(createFailedOutcome('crash-loop', 'it ended
 const environmentView = createTestView(createFailedOutcome('quota', 'exceeded quota'))
 const infrastructureView = createTestView(createFailedOutcome('registry-failing', '503'))
 
-test('green only where everything installs, red only for what the author can mend', () => {
+test('the check passes only if everything installs, and fails only for what the author can fix', () => {
   const conclusions = [
     [installsView],
     [installsView, installsView],
@@ -62,7 +62,7 @@ test('green only where everything installs, red only for what the author can men
   })
 })
 
-test('it says what was tried in which cluster, when what happened, and what is left', () => {
+test('the summary reports the steps, the cluster, the times, and the leftover objects', () => {
   const { summary } = renderClusterTestCheck([
     createTestView({ verdict: 'installs' }, { leftovers: ['Namespace x'] }),
   ])
@@ -77,7 +77,7 @@ test('it says what was tried in which cluster, when what happened, and what is l
     expect(summary).toContain(words)
 })
 
-test('words of others stay words: they mention nobody, link nowhere, and end no block', () => {
+test('untrusted text creates no mention or link, and cannot end a block', () => {
   const evil = '</details> @everyone [x](https://evil.test) ![y](z) ```\n# owned'
   const { summary } = renderClusterTestCheck([
     createTestView(createFailedOutcome('csv-failed', evil), {
@@ -103,7 +103,7 @@ test('words of others stay words: they mention nobody, link nowhere, and end no 
   expect(summary.length).toBeLessThan(65_535)
 })
 
-test('a report that is too long is cut between its parts', () => {
+test('a report that is too long is truncated between its sections', () => {
   const lines = Array.from({ length: 40 }, () => 'x'.repeat(500))
   const many = Array.from({ length: 6 }, () =>
     createTestView(createFailedOutcome('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),

@@ -1,4 +1,4 @@
-// What the comment says: one thing once, and to those who can do something about it.
+// The comment mentions each problem once, and addresses the people who can act on it.
 import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome, UnblockingAction } from '../../src/checks/check.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
@@ -35,8 +35,8 @@ const renderCommentFor = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
 const countOccurrences = (text: string, part: string) => text.split(part).length - 1
 const openQuestion = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
 
-describe('findings of one rule and package are one', () => {
-  test('its reason and its way out are said once, each place and each other sentence too', () => {
+describe('findings of one rule and package are grouped', () => {
+  test('a shared fix appears once, and each location and each different message is listed', () => {
     const findings = [
       createFinding('foo', 1, 'edited: a'),
       createFinding('foo', 2, 'edited: b'),
@@ -52,7 +52,7 @@ describe('findings of one rule and package are one', () => {
     expect(text).toContain('> **edited: c** · `catalog/a.yaml`, line 4 · `bundle-edited`')
     expect(countOccurrences(text, '[!CAUTION]')).toBe(2)
   })
-  test('the same words without a place are said once', () => {
+  test('identical findings without a location appear once', () => {
     const findings = Array.from({ length: 14 }, () => ({
       ...createFinding('foo', 1, 'edited'),
       at: undefined,
@@ -60,13 +60,13 @@ describe('findings of one rule and package are one', () => {
     const text = renderCommentFor({ findings: findings.map(({ at: _, ...rest }) => rest) })
     expect(countOccurrences(text, 'edited**')).toBe(1)
   })
-  test('of many the rest is counted', () => {
+  test('a long list ends with the number of omitted findings', () => {
     const findings = Array.from({ length: 30 }, (_, line) =>
       createFinding('foo', line + 1, `edited: ${line}`),
     )
     expect(renderCommentFor({ findings })).toContain('… and 25 more for this rule.')
   })
-  test('no errors are hidden behind warnings, nor what was let pass behind what was not', () => {
+  test('errors are separate from warnings, and overridden warnings are marked', () => {
     const text = renderCommentFor({
       findings: [
         createFinding('foo', 1, 'edited: a'),
@@ -84,9 +84,9 @@ describe('findings of one rule and package are one', () => {
   })
 })
 
-describe('who can unblock it', () => {
+describe('people who can unblock the pull request', () => {
   const waits = (...waiting: UnblockingAction[]) => renderCommentFor({ waiting })
-  test('is told what they can do, and nobody what they cannot', () => {
+  test('each get the action that they can take', () => {
     const text = waits(
       { what: 'an owner of foo must approve', who: ['olga'] },
       { what: 'a maintainer must merge it manually', who: ['maria'], how: 'merges-by-hand' },
@@ -101,22 +101,22 @@ describe('who can unblock it', () => {
     expect(text).toMatch(/\*\*Next: @alice\.\*\* .*comment `\/approve`/)
     expect(text).toContain('### ⏳ Waiting for **alice** to confirm the push\n')
   })
-  test('is told once, whatever several approvals it takes', () => {
+  test('are mentioned once, even if several approvals are missing', () => {
     const text = waits({ what: 'a', who: ['olga', 'maria'] }, { what: 'b', who: ['maria'] })
     expect(countOccurrences(text, '@maria')).toBe(1)
   })
 })
 
-describe('errors that the author must mend', () => {
+describe('errors that the author must fix', () => {
   const error = createFinding('foo', 1, 'edited: a')
   const waiting = [{ what: 'an owner of foo must approve', who: ['olga'] }]
-  test('call nobody else, and say that nobody else has to act', () => {
+  test('mention no one, and state that no approval is needed', () => {
     const text = renderCommentFor({ findings: [error] })
     expect(text).toContain('### ❌ One error to fix; catalog-bot then merges this\n')
     expect(text).toContain('No approval is needed.')
     expect(text).not.toMatch(/@(?!catalog-bot\/cli)/)
   })
-  test('come before whoever is asked afterwards', () => {
+  test('come before approvals, without mentioning the approvers', () => {
     const text = renderCommentFor({ findings: [error], waiting })
     expect(text).toContain('### ❌ One error to fix\n')
     expect(text).not.toMatch(/@(?!catalog-bot\/cli)|No approval/)
@@ -134,17 +134,17 @@ describe('errors with another next step', () => {
     )
     expect(countOccurrences(text, '/recheck')).toBe(1)
   })
-  test('an invalid configuration needs a maintainer, and nothing from the author', () => {
+  test('an invalid configuration requires a maintainer, and no action from the author', () => {
     const text = renderCommentFor({ findings: [createErrorOf('config-unreadable')] })
     expect(text).toContain(
       '**Next: a maintainer.** Fix `.github/catalog-bot.yml` on `main`. No action is needed from the author.',
     )
   })
-  test('where approvals are unknown, the comment does not deny that one is needed', () => {
+  test('the comment does not claim that no approval is needed if an answer is missing', () => {
     const text = renderCommentFor({ findings: [createErrorOf('bundle-edited')], unanswered: [openQuestion] })
     expect(text).not.toContain('No approval')
   })
-  test('several findings of one rule are one problem, although they are several errors', () => {
+  test('several findings of one rule count as one problem', () => {
     const text = renderCommentFor({ findings: [createFinding('foo', 1, 'a'), createFinding('foo', 2, 'b')] })
     expect(text).toContain('### ❌ One problem to fix; catalog-bot then merges this\n')
   })
@@ -158,16 +158,16 @@ describe('errors with another next step', () => {
   })
 })
 
-describe('where an answer is missing', () => {
+describe('if an answer is missing', () => {
   const nothingToDo = 'No action is needed.'
-  test('nobody has to do anything, if that is all', () => {
+  test('the comment states that no action is needed if there is no other problem', () => {
     expect(renderCommentFor({ unanswered: [openQuestion] })).toContain(nothingToDo)
   })
   test.each([
     ['an approval', { unanswered: [openQuestion], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
     ['a draft to be made ready', { unanswered: [openQuestion] }, { draft: true }],
-    ['a label to be taken away', { unanswered: [openQuestion] }, { labels: ['hold'] }],
-  ])('that is not said beside %s', (_what, outcome, snapshot) => {
+    ['a label to be removed', { unanswered: [openQuestion] }, { labels: ['hold'] }],
+  ])('the comment does not state this next to %s', (_what, outcome, snapshot) => {
     const text = renderCommentFor(outcome, snapshot)
     expect(text).toContain('🔄')
     expect(text).not.toContain(nothingToDo)

@@ -40,7 +40,7 @@ const hostileTexts = [
 ]
 
 describe('escaping', () => {
-  test.each(hostileTexts)('%j in a sentence is only text', (text) => {
+  test.each(hostileTexts)('%j in a sentence is rendered as plain text', (text) => {
     const shown = escapeMarkdown(text)
     expect(shown).not.toMatch(/(^|[^\\])[[\]`*_<>|]/)
     expect(shown).not.toMatch(/@[A-Za-z]/)
@@ -52,7 +52,7 @@ describe('escaping', () => {
     expect(shown).not.toMatch(/[\n\u0000-\u001f\u202e]/)
   })
 
-  test('backticks in a sentence mark code, and markup between them stays text', () => {
+  test('backticks in a sentence mark code, and other markup is rendered as plain text', () => {
     expect(escapeSentence('Ask bob to comment `/approve` or <b>')).toBe(
       'Ask bob to comment `/approve` or &lt;b&gt;',
     )
@@ -70,7 +70,7 @@ describe('escaping', () => {
     )
   })
 
-  test('a code span cannot be left, whatever backticks its text has', () => {
+  test('backticks in the text cannot end a code span', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('`', 'a', ' ', '\n', '|', '<', '@') }), (text) => {
         const span = toCodeSpan(text)
@@ -83,7 +83,7 @@ describe('escaping', () => {
     )
   })
 
-  test('a line has no control, bidirectional or invisible character and is never longer than its limit', () => {
+  test('a line has no control, bidirectional, or invisible characters and never exceeds its limit', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
         const shown = toOneLine(text, 20)
@@ -93,7 +93,7 @@ describe('escaping', () => {
     )
   })
 
-  test('a commit title closes no issue and mentions nobody', () => {
+  test('a commit title closes no issue and mentions no one', () => {
     expect(toCommitTitle('Fixes #12, closes https://github.com/a/b/issues/3 and GH-4 for @bob')).toBe(
       'Fixes 12, closes and for bob',
     )
@@ -101,8 +101,8 @@ describe('escaping', () => {
 })
 
 /**
- * What acts in a commit message, by the documents of those who act: GitHub (skipping workflow runs, linking a pull
- * request to an issue, autolinked references, mentions, commits with several authors), GitLab, Azure Pipelines, Travis CI.
+ * What triggers an action in a commit message, by the documentation of GitHub (skipping workflow runs, linking a pull
+ * request to an issue, autolinked references, mentions, co-authors), GitLab, Azure Pipelines, and Travis CI.
  */
 const triggerPatterns: readonly RegExp[] = [
   /\[[^\]]*(?:skip|no)[^\]]*\]/i,
@@ -117,7 +117,7 @@ const triggerPatterns: readonly RegExp[] = [
   /(?:co-authored|signed-off|reviewed|acked|tested|reported|helped|on-behalf-of)(?:-by)?\s*:/i,
 ]
 
-/** As whoever normalises would read it: the forms that count as equal, without what shows nothing. */
+/** Returns the text in each form that a reader may normalize it to, with and without invisible characters. */
 function toNormalizedForms(text: string): readonly string[] {
   const bare = text.replace(/\p{Default_Ignorable_Code_Point}|\p{Cf}/gu, '')
   return [text, text.normalize('NFKC'), bare, bare.normalize('NFKC').normalize('NFC')]
@@ -155,7 +155,7 @@ const separators = [
   '://',
 ]
 
-/** The same word as fewer would recognise it. */
+/** Disguise a trigger so that a simple pattern does not recognize it. */
 const disguiseFunctions: readonly ((word: string) => string)[] = [
   (word) => word,
   (word) => word.toUpperCase(),
@@ -170,13 +170,13 @@ const disguiseFunctions: readonly ((word: string) => string)[] = [
 
 describe('the message of a merge commit', () => {
   test.each(triggerTexts.flatMap((word) => disguiseFunctions.map((disguise) => disguise(word))))(
-    'is not obeyed for %j in a title',
+    'triggers no action for %j in a title',
     (title) => {
       expect(findTriggerPatterns(formatMergeMessage(createSnapshot({ title })))).toEqual([])
     },
   )
 
-  test('is obeyed by nobody, whatever a title is put together from', () => {
+  test('triggers no action for random combinations of triggers in a title', () => {
     const part = fc.oneof(
       fc.constantFrom(...triggerTexts),
       fc.constantFrom(...separators),
@@ -198,7 +198,7 @@ describe('the message of a merge commit', () => {
     )
   })
 
-  test('ends no keyword of the title with words of our own', () => {
+  test('does not complete a keyword at the end of the title with its own text', () => {
     for (const keyword of ['fixes', 'closes:', 'resolves owner/repo', 'GH-', 'skip-checks:', '@'])
       expect(findTriggerPatterns(formatMergeMessage(createSnapshot({ title: keyword })))).toEqual([])
   })
@@ -208,7 +208,7 @@ describe('the message of a merge commit', () => {
     ['Add high-12 availability, 50% < 60 & "quotes"', 'Add high-12 availability, 50% < 60 & "quotes"'],
     ['feat(lighthouse): a new lamp', 'feat(lighthouse): a new lamp'],
     ['Grüße, 世界', 'Grüße, 世界'],
-  ])('says %j as it stands', (title, said) => {
+  ])('keeps the title %j unchanged', (title, said) => {
     expect(toCommitTitle(title)).toBe(said)
   })
 })

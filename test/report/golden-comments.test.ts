@@ -1,5 +1,6 @@
-// The comments as people see them: kept word for word in golden/, short, said once, and readable in a browser, light and dark.
-// `UPDATE_GOLDEN=1 npm test -- test/report/golden-comments.test.ts` writes them anew; the difference is to be read.
+// Compares the rendered comments with golden/, and checks that they are short, free of repetition, and readable in a
+// browser in light and dark mode. To update the files, run
+// `UPDATE_GOLDEN=1 npm test -- test/report/golden-comments.test.ts` and review the diff.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -12,7 +13,7 @@ import { goldenComments } from './render-golden-comments.ts'
 const goldenDirectory = join(import.meta.dirname, 'golden')
 const renderedComments = Object.entries(goldenComments).map(([name, make]) => [name, make()] as const)
 
-/** What stands on the first screen: no folded text, no picture, no address. */
+/** Returns the text visible without scrolling or unfolding: no folded text, diagrams, or URLs. */
 function toVisibleText(markdown: string): string {
   return markdown
     .replace(/<!--[^]*?-->/g, '')
@@ -24,7 +25,7 @@ function toVisibleText(markdown: string): string {
 const splitWords = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
 
 describe.each(renderedComments)('%s', (name, markdown) => {
-  test('is the comment that is kept', () => {
+  test('matches the golden file', () => {
     const path = join(goldenDirectory, `${name}.md`)
     if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, `${markdown}\n`)
     expect(existsSync(path) && readFileSync(path, 'utf8')).toBe(`${markdown}\n`)
@@ -32,7 +33,7 @@ describe.each(renderedComments)('%s', (name, markdown) => {
   test('has at most 130 words on the first screen', () => {
     expect(splitWords(toVisibleText(markdown)).length).toBeLessThanOrEqual(130)
   })
-  test('says no sentence twice, and no word that only we use', () => {
+  test('repeats no sentence and contains no internal term', () => {
     const sentences = toVisibleText(markdown)
       .split(/[.!?:]\s+|\n+/)
       .map((sentence) => splitWords(sentence).join(' '))
@@ -42,7 +43,7 @@ describe.each(renderedComments)('%s', (name, markdown) => {
       /\b(?:snapshot|verdict|epoch|permit|outcomes?|sweep|delivery|landing|landed|mint|coverage|unanswered)\b/i,
     )
   })
-  test('leads only to pages of GitHub, each to the line, commit or run that its words name', () => {
+  test('links only to GitHub, and line and commit links match their text', () => {
     const links = [...markdown.matchAll(/\[(?<words>(?:`[^`]*`|[^\]`])*)\]\((?<address>[^)\s]*)\)/g)]
     for (const { groups: { words: said = '', address = '' } = {} } of links) {
       expect(new URL(address).origin).toBe('https://github.com')
@@ -55,11 +56,11 @@ describe.each(renderedComments)('%s', (name, markdown) => {
   })
 })
 
-test('no comment is kept that nothing makes', () => {
+test('every golden file belongs to a comment', () => {
   expect(readdirSync(goldenDirectory).sort()).toEqual(renderedComments.map(([name]) => `${name}.md`).sort())
 })
 
-test('a picture stands the right way up in each of its parts', () => {
+test('every subgraph of a diagram is drawn from bottom to top', () => {
   const drawn = renderedComments.flatMap(([, markdown]) => [
     ...markdown.matchAll(/```mermaid\n([^]*?)\n```/g),
   ])
@@ -67,7 +68,7 @@ test('a picture stands the right way up in each of its parts', () => {
   for (const [source] of drawn) expect(source).toMatch(/\nsubgraph [^\n]*\ndirection BT\n/)
 })
 
-/** As GitHub shows it, near enough: its alerts are quotes with a title of their own. */
+/** Approximates how GitHub renders a comment: alerts are block quotes with a title. */
 function renderPage(markdown: string): string {
   const html = marked
     .parse(markdown, { gfm: true, async: false })
@@ -87,7 +88,7 @@ blockquote.caution { border-color: light-dark(#cf222e, #da3633); }
 blockquote.caution::before { content: 'Caution'; color: light-dark(#cf222e, #f85149); font-weight: 600; }
 `
 
-/** How well two colours are told apart, by the formula of the Web Content Accessibility Guidelines. */
+/** Returns the contrast ratio of two colors, by the formula of the Web Content Accessibility Guidelines. */
 function computeContrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [one, other].map(computeLuminance).sort((a, b) => b - a)
   return (light + 0.05) / (dark + 0.05)
@@ -107,11 +108,11 @@ interface RenderedComment {
   readonly alerts: number
   readonly wide: boolean
   readonly links: readonly (readonly [words: string, address: string])[]
-  /** Of the text, and behind it. */
+  /** The text color and the background color. */
   readonly colours: readonly [string, string]
 }
 
-/** Run in the page. */
+/** Runs in the page. */
 const inspectPageScript = `[...document.querySelectorAll('article')].map((article) => ({
   heading: article.querySelector('h3')?.innerText ?? '',
   text: article.innerText,
@@ -135,23 +136,26 @@ describe('in a browser', () => {
   }, 60_000)
   afterAll(() => browser?.close())
 
-  withBrowser.each(['light', 'dark'] as const)('every comment can be read in %s', async (colorScheme) => {
-    await page.emulateMedia({ colorScheme })
-    if (process.env['GOLDEN_PICTURES'] !== undefined)
-      await page.screenshot({
-        path: join(process.env['GOLDEN_PICTURES'], `${colorScheme}.png`),
-        fullPage: true,
+  withBrowser.each(['light', 'dark'] as const)(
+    'every comment is readable in %s mode',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme })
+      if (process.env['GOLDEN_PICTURES'] !== undefined)
+        await page.screenshot({
+          path: join(process.env['GOLDEN_PICTURES'], `${colorScheme}.png`),
+          fullPage: true,
+        })
+      const rendered = await page.evaluate<readonly RenderedComment[]>(inspectPageScript)
+      expect(rendered).toHaveLength(renderedComments.length)
+      rendered.forEach(({ heading, text, alerts, wide, links, colours }, at) => {
+        const [name, markdown = ''] = renderedComments[at] ?? []
+        expect({ name, heading: heading.length > 10, wide }).toEqual({ name, heading: true, wide: false })
+        // No raw markup is visible.
+        expect(text.replace(/flowchart BT[^]*?linkStyle.*/g, '')).not.toMatch(/\*\*|\]\(|\[!|<\/?\w+>/)
+        expect(alerts).toBe(markdown.split('[!CAUTION]').length - 1)
+        for (const link of links) expect(link).not.toContain('')
+        expect(computeContrast(...colours)).toBeGreaterThan(7)
       })
-    const rendered = await page.evaluate<readonly RenderedComment[]>(inspectPageScript)
-    expect(rendered).toHaveLength(renderedComments.length)
-    rendered.forEach(({ heading, text, alerts, wide, links, colours }, at) => {
-      const [name, markdown = ''] = renderedComments[at] ?? []
-      expect({ name, heading: heading.length > 10, wide }).toEqual({ name, heading: true, wide: false })
-      // Nothing of the markup is left over where people read.
-      expect(text.replace(/flowchart BT[^]*?linkStyle.*/g, '')).not.toMatch(/\*\*|\]\(|\[!|<\/?\w+>/)
-      expect(alerts).toBe(markdown.split('[!CAUTION]').length - 1)
-      for (const link of links) expect(link).not.toContain('')
-      expect(computeContrast(...colours)).toBeGreaterThan(7)
-    })
-  })
+    },
+  )
 })

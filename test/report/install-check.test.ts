@@ -1,5 +1,5 @@
-// How the install check shows on GitHub: red where something does not install, grey where nobody could tell, and green
-// never but for a pass.
+// How GitHub shows the install check: red if something does not install, gray if the result is inconclusive, and green
+// only for a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
@@ -23,8 +23,8 @@ function renderInstallReport(install: Partial<CheckOutcome>) {
   return { run: checks.find(({ name }) => name === 'catalog-bot / install'), comment }
 }
 
-describe('an install check that is not required', () => {
-  test('is red where something does not install, and blocks nothing', () => {
+describe('an optional install check', () => {
+  test('fails if something does not install, and blocks nothing', () => {
     const { run, comment } = renderInstallReport({ findings: [installFinding], isOptional: true })
     expect(run).toMatchObject({ conclusion: 'failure', title: '1 error; not required to merge' })
     expect(comment).toContain('All checks passed')
@@ -32,7 +32,7 @@ describe('an install check that is not required', () => {
     expect(comment).toContain('⚠️ install 1 error, not required to merge')
   })
 
-  test('is grey where nobody could tell, never green', () => {
+  test('is neutral if the result is inconclusive', () => {
     const { run, comment } = renderInstallReport({ unanswered: openQuestions, isOptional: true })
     expect(run).toMatchObject({ status: 'completed', conclusion: 'neutral' })
     expect(run?.summary).toContain('the registry is away')
@@ -40,13 +40,13 @@ describe('an install check that is not required', () => {
   })
 })
 
-test('one that is required waits for the answer, as the others do', () => {
+test('a required install check stays in progress while an answer is missing', () => {
   const { run } = renderInstallReport({ unanswered: openQuestions })
   expect(run).toMatchObject({ status: 'in_progress' })
   expect(run?.conclusion).toBeUndefined()
 })
 
-test('what was tried is told without any markup of strangers', () => {
+test('the summary of the steps contains no untrusted markup', () => {
   const hostileMessage = 'foo.v1: <b>@alice</b> closes #1 | x'
   const remarks = [{ kind: 'refused' as const, says: hostileMessage, targets: ['OLM v0' as const] }]
   const { run } = renderInstallReport({

@@ -6,7 +6,7 @@ import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 const headLine = `Head: ${createHexSha('a')}\n`
 
 describe('the message of a merge', () => {
-  test('names the pull request and its head where nothing else is said', () => {
+  test('contains the pull request and its head by default', () => {
     expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }))).toBe(
       `Merge pull request 7: Update foo\n\n${headLine}`,
     )
@@ -14,23 +14,23 @@ describe('the message of a merge', () => {
     expect(formatMergeMessage(createSnapshot({ title: '###' }))).toBe(`Merge pull request 7\n\n${headLine}`)
   })
 
-  test('is what the template says, with the head below it', () => {
+  test('follows the template, with the head below it', () => {
     const template = { title: 'catalog: {title} ({number})', body: 'By {author}.\n\n\n\nOf {head}\n' }
     expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }), template)).toBe(
       `catalog: Update foo (7)\n\nBy alice.\n\nOf ${createHexSha('a')}\n\n${headLine}`,
     )
   })
 
-  test('of an account that is gone says so', () => {
+  test('names a deleted account as ghost', () => {
     expect(formatMergeMessage(createSnapshot({ author: null }), { title: '{author}' })).toContain('ghost\n')
   })
 
   test.each([
     ['the template', 'Closes #12 @team [skip ci] GH-3', 'x', 'Closes 12 team (skip ci)'],
     ['the title of a pull request', '{title}', '[skip ci] #12 @team', '(skip ci) 12 team'],
-    ['what both make together', 'x G{title}', 'H-12', 'x'],
-    ['what both make together in a line', 'see http:{title}', '//x/pull/3', 'see http:'],
-  ])('has no word on which anybody acts, from %s', (_from, template, title, says) => {
+    ['the template and title combined', 'x G{title}', 'H-12', 'x'],
+    ['the template and title combined in a URL', 'see http:{title}', '//x/pull/3', 'see http:'],
+  ])('contains no trigger from %s', (_from, template, title, says) => {
     const [first] = formatMergeMessage(createSnapshot({ title }), { title: template }).split('\n')
     expect(first).toBe(says)
     expect(formatMergeMessage(createSnapshot({ title }), { body: template })).toContain(
@@ -38,14 +38,14 @@ describe('the message of a merge', () => {
     )
   })
 
-  test('has no trailer of the body, and no line that a title began', () => {
+  test('contains no trailer from the body, and no line break from the title', () => {
     const template = { title: '{title}', body: 'Co-authored-by: X <x@x>\n{title}' }
     const lines = formatMergeMessage(createSnapshot({ title: 'a\nSigned-off-by: b' }), template).split('\n')
     expect(lines[0]).toBe('a Signed-off-by b')
     expect(lines.slice(2, 4)).toEqual(['Co-authored-by X <xx>', 'a Signed-off-by b'])
   })
 
-  test('whose template is empty once it is harmless is the usual one', () => {
+  test('uses the default if the template is empty after escaping', () => {
     expect(formatMergeMessage(createSnapshot({ title: '#' }), { title: '{title}' })).toContain(
       'Merge pull request 7',
     )
@@ -66,11 +66,11 @@ describe('a template', () => {
     ['merge:\n  method: fast\n', /^2: .*method/],
     ['merge:\n  requires:\n    - name: ci\n', /^3: .*app/],
     ['merge:\n  requires:\n    - {app: actions, name: ci}\n', /^3: .*app/],
-  ])('that is malformed is a finding at its line: %j', (text, says) => {
+  ])('reports an error on the line of the mistake: %j', (text, says) => {
     expect(problems(text).join('\n')).toMatch(says)
   })
 
-  test('that is well formed is none', () => {
+  test('reports no error if it is valid', () => {
     const text = 'merge:\n  method: squash\n  message: {title: "{number}: {title}", body: "{head} {author}"}\n  requires: [{app: 15368, name: ci}]\n' // prettier-ignore
     expect(problems(text)).toEqual([])
   })

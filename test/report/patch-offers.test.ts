@@ -1,4 +1,4 @@
-// Patches in the comment: whole or not at all, and nothing of them is more than code.
+// Patches in the comment are complete or omitted, and are rendered only as code.
 import { describe, expect, test } from '@jest/globals'
 import type { SuggestedPatch } from '../../src/checks/check.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
@@ -17,29 +17,29 @@ function renderOffersComment(...suggestedPatches: readonly SuggestedPatch[]): st
 const samplePatch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
 
 describe('a patch in the comment', () => {
-  test('stands there as it is given to git', () => {
+  test('appears exactly as passed to git', () => {
     expect(renderOffersComment(createOffer(samplePatch))).toContain(`\n\`\`\`diff\n${samplePatch}\`\`\`\n`)
     expect(renderOffersComment(createOffer(samplePatch))).toContain(
       'Patch for catalogs/v4.20/foo/catalog.yaml',
     )
   })
-  test('cannot end its block, whatever its lines hold', () => {
+  test('cannot end its code block', () => {
     const hostile = `${samplePatch}+\`\`\`\`\n+</details> @everyone\n`
     expect(renderOffersComment(createOffer(hostile))).toContain(`\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`)
   })
-  test('is left out as a whole where the comment would be too long', () => {
+  test('is omitted if it would make the comment too long', () => {
     const long = renderOffersComment(createOffer(`${samplePatch}${'+x\n'.repeat(30_000)}`))
     expect(long).not.toContain('```diff')
     expect(long).toContain('**Next: ')
     expect(long.length).toBeLessThan(65_536)
   })
-  test('is one of three at most', () => {
+  test('is one of at most three', () => {
     const many = renderOffersComment(...Array.from({ length: 5 }, () => createOffer(samplePatch)))
     expect(many.match(/```diff/g)).toHaveLength(3)
   })
 })
 
-test('annotations carry no character that shows nothing or turns what stands beside it', () => {
+test('annotations contain no invisible, control, or bidirectional characters', () => {
   const hostile = 'a\u202eb\u200bc\nd\u0007'
   const found = {
     rule: 'x',

@@ -1,4 +1,4 @@
-// What is said of images: the same value in a check, a comment and an issue, with nobody's text taken for more.
+// How image publication is reported in a check, a comment, and an issue, with untrusted text escaped.
 import { describe, expect, test } from '@jest/globals'
 import {
   formatDeploymentDescription,
@@ -35,23 +35,27 @@ const createFailedView = (isLasting: boolean) =>
   createImageView({ kind: 'failed', why: hostileText, attempts: 2, isLasting })
 const rejectedView = createImageView({ kind: 'refused', why: 'the operator does not allow it' })
 
-describe('the check that tells of images', () => {
+describe('the publish check', () => {
   test.each([
-    ['passes when all are published', [publishedView], 'success'],
+    ['passes if all images are published', [publishedView], 'success'],
     [
-      'is still going on while one is built',
+      'stays in progress while an image is being built',
       [publishedView, createImageView({ kind: 'building' })],
       undefined,
     ],
-    ['is still going on while a registry may come back', [publishedView, createFailedView(false)], undefined],
     [
-      'fails when people should look, whatever else is published',
+      'stays in progress while a failed push can be retried',
+      [publishedView, createFailedView(false)],
+      undefined,
+    ],
+    [
+      'fails if a push fails permanently, even if other images are published',
       [publishedView, createFailedView(true)],
       'failure',
     ],
-    ['fails when the operator refuses', [rejectedView], 'failure'],
+    ['fails if the operator does not allow an image', [rejectedView], 'failure'],
     [
-      'is neutral when a newer commit came first',
+      'is neutral if a newer commit supersedes it',
       [createImageView({ kind: 'superseded', by: 'b'.repeat(40) })],
       'neutral',
     ],
@@ -59,14 +63,14 @@ describe('the check that tells of images', () => {
     expect(renderPublishCheck(images).conclusion).toBe(conclusion)
   })
 
-  test('names digest, size, contents and time', () => {
+  test('reports the digest, size, contents, and time', () => {
     const { summary, title } = renderPublishCheck([publishedView])
     expect(title).toBe('Published 1 image')
     for (const words of [imageDigest, '51.2 kB', '2 packages, 1 bundle', '0.4 s', 'quay.io/o/c:latest'])
       expect(summary).toContain(words)
   })
 
-  test('takes no text of a registry for Markdown', () => {
+  test('renders no registry text as Markdown', () => {
     for (const text of [
       renderPublishCheck([createFailedView(true)]).summary,
       formatPublishedLines([createFailedView(true)]).join('\n'),
@@ -86,7 +90,7 @@ describe('the check that tells of images', () => {
     }
   })
 
-  test('fits the longest description that a deployment takes', () => {
+  test('fits the maximum length of a deployment description', () => {
     for (const { state } of [publishedView, createFailedView(true), rejectedView])
       expect([...formatDeploymentDescription(state)].length).toBeLessThanOrEqual(140)
     expect(formatDeploymentDescription({ kind: 'refused', why: 'x'.repeat(500) }).length).toBeLessThanOrEqual(
@@ -113,7 +117,7 @@ describe("a merged pull request's comment", () => {
       published: { state: summarizePublication(images), lines: formatPublishedLines(images) },
     }).comment
 
-  test('cannot be read as if it were published when one image is not', () => {
+  test('reports the pull request as published only if every image is published', () => {
     expect(comment([publishedView, createFailedView(true)])).toMatch(/^### ❌ Merged, but not published$/m)
     expect(comment([publishedView, createFailedView(true)])).toMatch(/Users do not get this change yet/)
     expect(comment([publishedView, createFailedView(false)])).toMatch(

@@ -21,12 +21,12 @@ describe.each([
 ])('$what', ({ reason, says }) => {
   const verdict = createUncheckedVerdict(createGateInput(), reason)
 
-  test('is refused for good, without a permit and without asking again', () => {
+  test('is blocked without a permit or a retry', () => {
     expect(verdict).toMatchObject({ kind: 'blocked', reasons: [{ code: reason.code }] })
     expect([verdict.permit, verdict.retryAfter]).toEqual([undefined, undefined])
   })
 
-  test('has checks that fail, and a comment that says why and what to do', () => {
+  test('fails all checks, and the comment reports the reason and the fix', () => {
     const { checks, comment } = renderReport(verdict, { changeLines: [] })
     expect(checks.map(({ conclusion }) => conclusion)).toEqual(ownCheckNames.map(() => 'failure'))
     for (const words of says) expect(comment).toContain(words)

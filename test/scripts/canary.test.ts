@@ -1,4 +1,5 @@
-// The canary against the sandbox: the same in every rule, a rule that is otherwise is found, and nothing stays behind.
+// The canary against the sandbox: every rule behaves as expected, a deviating rule is found, and nothing is left
+// behind.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -25,7 +26,7 @@ afterAll(async () => {
   await githubServer.stop()
   await rm(temporaryDirectory, { recursive: true, force: true, maxRetries: 10 })
 })
-/** What a run leaves: nothing but what was there. */
+/** Expects that a run left only what existed before it. */
 afterEach(() => {
   githubServer.clearFaults()
   githubServer.delayChecks(0)
@@ -61,7 +62,7 @@ const findDifferences = ({ stdout }: CanaryResult): string[] =>
 const canaryArguments = ['--repository', repositoryName, '--settle-seconds', '0.2']
 
 describe('the canary', () => {
-  test('finds the sandbox as the App expects GitHub to be', async () => {
+  test('finds that the sandbox behaves as the App expects of GitHub', async () => {
     const ended = await runCanary(canaryArguments)
     expect(findDifferences(ended)).toEqual([])
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Cleaned up.') })
@@ -70,7 +71,7 @@ describe('the canary', () => {
     )
   }, 120_000)
 
-  test('finds a GitHub that does not see checks on a merge', async () => {
+  test('finds a GitHub that ignores checks on a merge', async () => {
     githubServer.delayChecks(3_600_000)
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
@@ -82,8 +83,8 @@ describe('the canary', () => {
     ])
   }, 120_000)
 
-  test('finds a GitHub that takes what it should refuse', async () => {
-    // The first ruleset of the run is never in force.
+  test('finds a GitHub that accepts what it must reject', async () => {
+    // The first ruleset of the run never takes effect.
     githubServer.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
@@ -97,14 +98,14 @@ describe('the canary', () => {
     expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('Cleaned up.') })
   }, 120_000)
 
-  test('refuses a repository that is in use, and says what to do', async () => {
+  test('rejects a repository that is in use, and explains what to do', async () => {
     const ended = await runCanary(['--repository', 'acme/used'])
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('the file catalog.yaml') })
     expect(ended.stderr).toContain('--yes')
     expect(githubServer.repository('acme/used').knownRefs.size).toBe(1)
   }, 30_000)
 
-  test('shows no token', async () => {
+  test('never shows a token', async () => {
     const ended = await runCanary(['--repository', 'acme/absent'])
     expect(ended.code).toBe(2)
     expect(ended.stdout + ended.stderr).not.toContain('ghp_')

@@ -7,7 +7,7 @@ import { findDeadExports } from '../../scripts/dead-exports.ts'
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'exports-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
-test('an export that nobody imports is found, however others are imported', () => {
+test('finds an export without an import, however other exports are imported', () => {
   const files = {
     'src/a.ts': `
 export const dead = 1

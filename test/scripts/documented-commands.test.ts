@@ -1,4 +1,4 @@
-// The reader of documented commands: what counts as a command, where it is run, and what a page may not tell of.
+// The reader of documented commands: what counts as a command, where it is run, and what a page must not mention.
 import { describe, expect, test } from '@jest/globals'
 import { findCommands, partsOf } from '../../scripts/documented-commands.mjs'
 
@@ -13,7 +13,7 @@ const readCommands = (text: string) => findCommands('PAGE.md', text, packageScri
 const listCommands = (text: string) => readCommands(text).commands.map(({ command }) => command)
 
 describe('commands of a page', () => {
-  test('are the lines of its shell blocks, without what is said about them', () => {
+  test('are the lines of its shell blocks, without comments', () => {
     const page =
       '# T\n\n```sh\nnpm ci && npm test   # the tests\n\n# only said\nnpm start\n```\n\n```yaml\na: b\n```\n'
     expect(readCommands(page).commands.map(({ command, line }) => [line, command])).toEqual([
@@ -22,25 +22,25 @@ describe('commands of a page', () => {
     ])
   })
 
-  test('go on over lines that say so', () => {
+  test('continue over lines that end with a backslash', () => {
     expect(listCommands('```sh\nnpm run x \\\n  --y\nnpm start\n```\n')).toEqual([
       'npm run x \\\n  --y',
       'npm start',
     ])
   })
 
-  test('are run in the checkout unless a comment says where, for the next block alone', () => {
+  test('run in the checkout unless a comment changes it for the next block only', () => {
     const page = '<!-- ci: in a catalog repository -->\n\n```sh\nnpx a\n```\n\n```sh\nnpm b\n```\n'
     expect(readCommands(page).commands.map(({ place }) => place)).toEqual(['catalog', 'checkout'])
   })
 
-  test('that do not end say when it is enough', () => {
+  test('that do not end declare the output to wait for', () => {
     expect(readCommands('<!-- ci: until "listens" -->\n\n```sh\nnpm start\n```\n').commands).toMatchObject([
       { until: 'listens' },
     ])
   })
 
-  test('are left out for a reason only', () => {
+  test('are skipped only for a reason', () => {
     expect(
       readCommands('<!-- ci: not run, needs a cluster -->\n```sh\nhelm install\n```\n').commands,
     ).toMatchObject([{ notRun: 'needs a cluster' }])
@@ -51,22 +51,22 @@ describe('commands of a page', () => {
 })
 
 describe('a page', () => {
-  test('may not tell of a script that does not exist', () => {
+  test('must not mention a script that does not exist', () => {
     expect(readCommands('Then `npm run lint` and `npm run lnt`.').problems).toEqual([
       'PAGE.md:1: the npm script "lnt" does not exist',
     ])
   })
 
-  test("may not tell of running a file with the reader's Node.js", () => {
+  test('must not mention running a file with the Node.js of the reader', () => {
     expect(readCommands('Or `node bench/pull.ts DIR`.').problems).toHaveLength(1)
   })
 
-  test('may not have a comment for CI that belongs to no block', () => {
+  test('must not have a CI comment without a block', () => {
     expect(readCommands('<!-- ci: in a copy -->\n\nText.\n').problems).toHaveLength(1)
   })
 })
 
-test('a script that only runs others is run when those are', () => {
+test('a script that only runs other scripts is run when they are', () => {
   expect(partsOf('npm run check', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
   expect(partsOf('npm run timed', packageScripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
   expect(partsOf('npm run lint', packageScripts)).toEqual(['npm run lint'])

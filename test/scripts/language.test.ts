@@ -4,7 +4,7 @@ import { checkLanguage } from '../../scripts/language.ts'
 const findLanguageProblems = (file: string, text: string) =>
   checkLanguage(file, text).map((it) => [it.line, it.what, it.text])
 
-test('private terms are found in names, comments and messages, each at its line', () => {
+test('finds private terms in names, comments, and messages, with their lines', () => {
   const source = [
     '// It is asked anew.',
     'const mostPages = 3',
@@ -21,7 +21,7 @@ test('private terms are found in names, comments and messages, each at its line'
   ])
 })
 
-test('plain sentences, code and the words of commands pass', () => {
+test('accepts plain sentences, code, and the words of commands', () => {
   const source =
     "// Retries, because the registry did not respond.\nconst maxPages = 3\nfail('Push a fix.')\n"
   expect(findLanguageProblems('src/a.ts', source)).toEqual([])

@@ -41,7 +41,7 @@ describe('the guard of the layers', () => {
     ])
   })
 
-  test('sees imports that span lines, re-exports and dynamic imports', () => {
+  test('finds imports that span lines, re-exports, and dynamic imports', () => {
     write('checks/a.ts', "import {\n  b,\n  c,\n} from '../adapters/git/mirror.ts'\n")
     write('checks/b.ts', "export * from '../adapters/store/store.ts'\n")
     write('checks/c.ts', "const late = () => import('../web/page.ts')\n")
@@ -105,7 +105,7 @@ describe('the guard of the layers', () => {
     ])
   })
 
-  test('lets what moves a branch stand in its own files alone', () => {
+  test('allows calls that move a branch only in their designated files', () => {
     const calls = [
       'await octokit.rest.pulls.merge({ sha })',
       'await octokit.rest.repos.merge({ base, head })',
@@ -137,7 +137,7 @@ describe('the guard of the layers', () => {
     expect(listViolations()).toHaveLength(2)
   })
 
-  test('refuses an import of what is not in src, also in the entry files', () => {
+  test('rejects an import from outside src, even in the entry files', () => {
     write('cli.ts', "const late = () => import('../sandbox/demo.ts')\n")
     write('web/page.ts', "import { furnish } from '../../test/sample-world.ts'\n")
     expect(listViolations()).toEqual([
@@ -146,7 +146,7 @@ describe('the guard of the layers', () => {
     ])
   })
 
-  test('refuses a dev dependency in what is published, the sandbox included', () => {
+  test('rejects a dev dependency in published code, including the sandbox', () => {
     write(
       '../package.json',
       '{ "dependencies": { "@a/b": "1", "c": "1" }, "devDependencies": { "ajv": "1" } }',
@@ -161,7 +161,7 @@ describe('the guard of the layers', () => {
     ])
   })
 
-  test('refuses circles, also of types, also across folders', () => {
+  test('rejects import cycles, including types and across folders', () => {
     write('web/a.ts', "import type { B } from './deep/b.ts'\n")
     write('web/deep/b.ts', "export { c } from '../c.ts'\n")
     write('web/c.ts', "const late = () => import('./a.ts')\n")
@@ -179,7 +179,7 @@ describe('the guard of the layers', () => {
 describe('the pure layers', () => {
   const expected = pureLayers.map((layer) => (layer.startsWith('packages/') ? `${layer}/src` : layer)).sort()
 
-  test('are those that are compiled without the types of Node', () => {
+  test('are compiled without the types of Node.js', () => {
     const { config } = typescript.parseConfigFileTextToJson(
       '',
       readFileSync(join(projectRoot, 'tsconfig.pure.json'), 'utf8'),
@@ -190,7 +190,7 @@ describe('the pure layers', () => {
     expect(folders.sort()).toEqual(expected)
   })
 
-  test('are those that the lint allows no clock, no chance and no waiting', () => {
+  test('have lint rules against clocks, randomness, and waiting', () => {
     const { overrides } = JSON.parse(readFileSync(join(projectRoot, '.oxlintrc.json'), 'utf8')) as {
       overrides: { files: string[]; rules: Record<string, unknown> }[]
     }

@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(temporaryDirectory, { recursive: true }))
 
-test('a new check is in every list, passes what it does not look at, and can have rules', async () => {
+test('a new check is in every list, passes unrelated changes, and can have rules', async () => {
   writeCheck(temporaryDirectory, 'price-tags', 'Nobody has to pay')
   const load = (path: string): Promise<Record<string, unknown>> =>
     import(pathToFileURL(join(temporaryDirectory, path)).href)
@@ -52,7 +52,7 @@ test('a new check is in every list, passes what it does not look at, and can hav
 test.each([
   ['PriceTags', 'Nobody has to pay', /kebab-case/],
   ['price-tags', 'nobody has to pay.', /title/],
-])('%s "%s" is refused', (id, title, says) => {
+])('rejects %s "%s"', (id, title, says) => {
   expect(() => createCheckFiles(id, title)).toThrow(says)
 })
 
@@ -60,7 +60,7 @@ test.each([
   [['Price'], /^usage: npm run new-check ID "TITLE"/],
   [['Price', 'Nobody has to pay'], /^new-check: the check ID must be kebab-case, but is "Price"\n$/],
   [['images', 'Nobody has to pay'], /^new-check: src\/checks\/images\/images.ts already exists\n$/],
-])('%j gets a sentence and exit code 2, and no trace', (words, says) => {
+])('reports %j with one sentence and exit code 2, without a stack trace', (words, says) => {
   const script = join(projectRoot, 'scripts/new-check.ts')
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {
     encoding: 'utf8',
@@ -68,7 +68,7 @@ test.each([
   expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(says) })
 })
 
-test('a title that fills its line is written as prettier writes it', async () => {
+test('a title that fills its line is formatted as prettier formats it', async () => {
   const title = `Nobody has to pay ${'a lot '.repeat(10)}for it`
   for (const path of writeCheck(temporaryDirectory, 'price-tags', title)) {
     const text = readFileSync(join(temporaryDirectory, path), 'utf8')

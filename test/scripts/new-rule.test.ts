@@ -58,7 +58,7 @@ const listedRuleKinds = [
   ],
 ] as const
 
-/** The ids in these lists, by the lists' names, and by their files for `*`, all exports: one process loads them all. */
+/** The ids in these lists, by the names of the lists, or by their files for `*`; a single process loads them all. */
 function loadRuleIds(lists: readonly (readonly [list: string, name: string])[]): Record<string, string[]> {
   const script = `const ids = {}
     for (const [list, name] of ${JSON.stringify(lists.map(([list, name]) => [join(temporaryDirectory, list), name]))})
@@ -72,7 +72,7 @@ function loadRuleIds(lists: readonly (readonly [list: string, name: string])[]):
 }
 
 describe('a new rule', () => {
-  test('of each kind has its words, a page, two examples and a place in a list, and loads', () => {
+  test('of each kind has its message, a page, two examples, and an entry in a list, and loads', () => {
     for (const [kind, file] of listedRuleKinds) {
       const id = `new-of-${kind}`
       const written = writeRule(temporaryDirectory, id, kind)
@@ -94,7 +94,7 @@ describe('a new rule', () => {
     }
   })
 
-  test('has examples of its kind in which nothing is found', async () => {
+  test('has examples of its kind without findings', async () => {
     for (const [kind, { judges }] of Object.entries(ruleKinds)) {
       for (const [path, text] of createRuleFiles('three-heads', kind)) {
         mkdirSync(dirname(join(temporaryDirectory, kind, path)), { recursive: true })
@@ -128,7 +128,7 @@ describe('a new rule', () => {
     )
   })
 
-  test('that does not search by itself is found in a file that there is, and its author is told which', () => {
+  test('without its own search is found in an existing file, and the next steps name that file', () => {
     for (const [kind, { search, foundIn }] of Object.entries(ruleKinds)) {
       expect({ kind, says: (search === undefined) === (foundIn !== undefined) }).toEqual({ kind, says: true })
       if (foundIn === undefined) continue
@@ -140,7 +140,7 @@ describe('a new rule', () => {
     expect(describeNextSteps('three-heads')).toContain('src/checks/validation/rules/three-heads.ts')
   })
 
-  test('about images has an example that names an image for the first time', () => {
+  test('about images has an example that adds an image', () => {
     const files = createRuleFiles('three-heads', 'image')
     const example = (tree: string) =>
       files.get(`fixtures/rules/three-heads/bad/rename-me/${tree}/catalog/foo/catalog.yaml`) ?? ''
@@ -158,14 +158,14 @@ describe('a new rule', () => {
     expect(ids).toEqual(ids.toSorted())
   })
 
-  test('overwrites nothing', () => {
+  test('never overwrites a file', () => {
     for (const kind of ['catalog', 'opm-bundle']) {
       writeRule(temporaryDirectory, `of-${kind}`, kind)
       expect(() => writeRule(temporaryDirectory, `of-${kind}`, kind)).toThrow(/already exists/)
     }
   })
 
-  test('is refused where no list would hold it, and nothing is written', () => {
+  test('is rejected without a list for it, and nothing is written', () => {
     rmSync(join(temporaryDirectory, 'src/checks/validation/upgrade/rules.ts'))
     expect(() => writeRule(temporaryDirectory, 'three-heads', 'upgrade')).toThrow(
       /src\/checks\/validation\/upgrade has no rule list/,
@@ -173,14 +173,14 @@ describe('a new rule', () => {
     expect(existsSync(join(temporaryDirectory, 'docs/rules/three-heads.md'))).toBe(false)
   })
 
-  test('is the first of its folder where a list waits for it', () => {
+  test('is the first of its folder if its list is still empty', () => {
     rmSync(join(temporaryDirectory, 'src/checks/validation/rules'), { recursive: true })
     writeRule(temporaryDirectory, 'three-heads')
     const list = readFileSync(join(temporaryDirectory, 'src/checks/validation/rules.ts'), 'utf8')
     expect(list).toContain('export const catalogRules: readonly CatalogRule[] = [threeHeads]\n')
   })
 
-  test('stands in a suite that there is, where it is about bundles', () => {
+  test('about bundles is added to an existing suite', () => {
     const text = createRuleFiles('three-heads', 'bundle', 'good-practices').get(
       'packages/bundle/src/rules/three-heads.ts',
     )
@@ -207,7 +207,7 @@ describe('a new rule', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
-  test('is named in kebab-case, and is of a kind that there is', () => {
+  test('has a kebab-case name and an existing kind', () => {
     for (const id of ['TwoHeads', 'two_heads', '../escape', '', '-x', 'x-', '2-heads'])
       expect(() => createRuleFiles(id)).toThrow(TypeError)
     expect(() => createRuleFiles('two-heads', 'song')).toThrow(/catalog, upgrade, bundle/)

@@ -1,4 +1,5 @@
-// CI refuses a place in which packages would be found that `npm ci` did not put there: each kind of leftover bites.
+// CI rejects a checkout in which Node.js would find packages that `npm ci` did not install. Each kind of leftover is
+// detected.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,8 +32,8 @@ function runGuard(environment: NodeJS.ProcessEnv = {}) {
   return { status, stderr }
 }
 
-describe('a place', () => {
-  test('where nothing is left over is fresh', () => {
+describe('a checkout', () => {
+  test('without leftovers is fresh', () => {
     expect(runGuard()).toEqual({ status: 0, stderr: '' })
   })
 
@@ -41,7 +42,7 @@ describe('a place', () => {
     ['right above the checkout', 'a'],
     ['right above the temporary directory', 'b'],
     ['far above both', '.'],
-  ])('with packages %s is refused', (_, where) => {
+  ])('with packages %s is rejected', (_, where) => {
     const leftover = join(testDirectory, where, 'node_modules')
     mkdirSync(leftover)
     const { status, stderr } = runGuard()
@@ -49,7 +50,7 @@ describe('a place', () => {
     expect(stderr).toContain(`not a fresh place: ${leftover} would be found from `)
   })
 
-  test('with packages above the folder that a link leads to is refused', () => {
+  test('with packages above the target folder of a link is rejected', () => {
     mkdirSync(join(testDirectory, 'c', 'real'), { recursive: true })
     mkdirSync(join(testDirectory, 'c', 'node_modules'))
     rmSync(temporaryDirectory, { recursive: true })
@@ -57,7 +58,7 @@ describe('a place', () => {
     expect(runGuard().status).toBe(1)
   })
 
-  test('with packages of the home directory is refused', () => {
+  test('with packages in the home directory is rejected', () => {
     mkdirSync(join(testDirectory, 'home', '.node_modules'))
     writeFileSync(join(testDirectory, 'home', '.node_modules', 'commander.js'), '')
     const { status, stderr } = runGuard()
@@ -68,7 +69,7 @@ describe('a place', () => {
   test.each([
     ['NODE_PATH', '/somewhere'],
     ['NODE_OPTIONS', '--no-warnings'],
-  ])('with %s set is refused', (name, value) => {
+  ])('with %s set is rejected', (name, value) => {
     const { status, stderr } = runGuard({ [name]: value })
     expect(status).toBe(1)
     expect(stderr).toContain(`${name} is set`)

@@ -1,5 +1,5 @@
-// Harmless changes from merged pull requests of real repositories, reproduced in small: the replay blocks none of
-// them. And what does harm: it blocks each, and says how many in its last lines.
+// Reduced versions of harmless changes from merged pull requests of real repositories: the replay blocks none of them.
+// It blocks each harmful change, and reports the count in its last lines.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -117,7 +117,7 @@ entries:
 const { [`operators/harbor/ci.yaml`]: _, ...others } = baseFiles
 const replacesLine = '  replaces: plain.v1.0.0\n'
 
-/** A pull request that was merged onto `base`, as the replay tells of it. */
+/** The replay's report on a pull request that was merged onto `base`. */
 function replayPull(after: OriginFiles, ...more: string[]) {
   const from = originRepository.commit(baseFiles)
   originRepository.branch('main', originRepository.commit(after, [from]))
@@ -249,7 +249,7 @@ test.each<[string, string, OriginFiles]>([
   expect(status).toBe(0)
 })
 
-test('in semver-mode the bundle that another one replaces is ignored', () => {
+test('in semver-mode `replaces` of a bundle is ignored', () => {
   const { rules, warnings } = replayPull({
     ...baseFiles,
     ...createBundleDirectory('sorted/1.1.0', { spec: '  replaces: other.v1.0.0\n' }),
@@ -317,7 +317,7 @@ test.each<[string, OriginFiles]>([
         'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, labels: {"a b": c}}\n',
     },
   ],
-])('%s blocks where it harms users, and more than the limit ends the replay with 1', (rule, after) => {
+])('%s blocks a harmful change, and the replay exits with 1 above the limit', (rule, after) => {
   const { decision, rules, status, stderr } = replayPull(after, '--max-blocked', '0.5')
   expect({ decision, rules, status }).toMatchObject({
     decision: 'blocked',
@@ -327,7 +327,7 @@ test.each<[string, OriginFiles]>([
   expect(stderr).toContain('\nwould have blocked 1 of 1 judged pull requests (100.0 %)\n')
 })
 
-test('a limit that nothing was held to is not kept', () => {
+test('a limit fails the replay if no pull request was evaluated', () => {
   const { status } = replayPull(baseFiles, '--max-blocked', '0.5', '--since', '2090-01-01')
   expect(status).toBe(1)
 })

@@ -1,4 +1,4 @@
-// The replay of merged pull requests: how they are found in a branch's history, and what is told of each.
+// The replay of merged pull requests: how it finds them in a branch's history, and what it reports for each.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -35,7 +35,7 @@ image: registry.example/harbor@sha256:${'1'.repeat(64)}
 properties: [{type: olm.package, value: {packageName: harbor, version: ${version}}}]
 `,
 })
-/** A commit that says who made it and why, as GitHub writes both. */
+/** A commit with an author and a message, as GitHub writes both. */
 function commitFiles(files: OriginFiles, message: string, email: string, ...parents: CommitSha[]): CommitSha {
   const tree = originRepository.tree(originRepository.commit(files))
   const identity = ['-c', 'user.name=Somebody', '-c', `user.email=${email}`]
@@ -78,7 +78,7 @@ beforeAll(() => {
 afterAll(() => temporaryDirectory.remove())
 
 describe('the pull requests of a branch', () => {
-  test('are the commits of its first-parent line, with what was merged and who made that', () => {
+  test('are the commits of its first-parent line, with the merged head and its author', () => {
     const { first, squashed, head, merged, plain } = sampleCommits
     expect(listMergedPulls(originRepository.directory, 'main', { most: 10 })).toMatchObject([
       { number: 7, commit: squashed, base: first, head: squashed, author: 'mallory:1' },
@@ -86,20 +86,20 @@ describe('the pull requests of a branch', () => {
       { number: undefined, commit: plain, base: merged, head: plain, author: 'zoe@example.com' },
     ])
   })
-  test('are the newest, as many as are wanted', () => {
+  test('are the newest, up to the limit', () => {
     expect(listMergedPulls(originRepository.directory, 'main', { most: 1 })).toMatchObject([
       { commit: sampleCommits.plain },
     ])
   })
-  test('are none since tomorrow', () => {
+  test('are none with a start date in the future', () => {
     expect(listMergedPulls(originRepository.directory, 'main', { most: 10, since: '2090-01-01' })).toEqual([])
   })
-  test('of a branch that is not there are an error in words', () => {
+  test('of a missing branch are an error that names it', () => {
     expect(() => listMergedPulls(originRepository.directory, 'gone', { most: 1 })).toThrow(/gone/)
   })
 })
 
-test('each is told with its decision, the rules and the cost, and all of them in a summary', () => {
+test('reports each pull request with its decision, rules, and cost, and a summary of all', () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--no-warnings', 'scripts/replay.ts', '--mirror', originRepository.directory, '--branch', 'main'],

@@ -21,30 +21,30 @@ const sampleRule: AnyFindingRule = {
   since: '0.1.0',
 }
 
-// The example is judged in earnest, so it is one of a rule that there is.
+// The example is really evaluated, so it belongs to an existing rule.
 const ruleFixtures = join(projectRoot, 'fixtures/rules')
 const severalHeadsRule: AnyFindingRule = { ...sampleRule, id: 'several-heads' }
 const exampleMarkers = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
 
 describe('pages of rules', () => {
-  test('every page is as the script makes it, and none speaks of a rule that does not exist', async () => {
+  test('every page is as the script generates it, and none describes a rule that does not exist', async () => {
     for (const [path, text] of await renderRulePages(projectRoot))
       expect({ path, text: readFileSync(join(projectRoot, path), 'utf8') }).toEqual({ path, text })
     expect(findOrphanedRulePages(projectRoot)).toEqual([])
   })
 
-  test('no two rules share an id, or their pages would be one', () => {
+  test('no two rules share an id and so a page', () => {
     const ids = rulesWithPages.map(({ id }) => id)
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   })
 
-  test('box and example are renewed, and what people wrote stays', async () => {
+  test('updates the box and the example, and keeps the text that people wrote', async () => {
     const page = `# several-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy people.\n\n${exampleMarkers('bad/fork')}`
     const renewed = await updateRulePage(page, severalHeadsRule, ruleFixtures)
     expect(renewed).toContain('# several-heads\n\nA channel has one head.\n\n| check ')
     expect(renewed).toContain('| validation | error    | 0.1.0 | no      |\n\n## What\n')
     expect(renewed).toContain('\n\nBy people.\n\n')
-    // The document with the mark, the words of the finding, and those of opm.
+    // The document with the mark, the message of the finding, and the message of opm.
     expect(renewed).toContain('```yaml\nschema: olm.channel # several-heads\n')
     expect(renewed).toContain(
       '```text\nchannel "stable" of package "foo" has 2 heads: "foo.v1.1.0", "foo.v1.2.0"\n',
@@ -55,14 +55,14 @@ describe('pages of rules', () => {
     expect(await updateRulePage(renewed, severalHeadsRule, ruleFixtures)).toBe(renewed)
   })
 
-  test('a pull request is shown as a diff', async () => {
+  test('shows a pull request as a diff', async () => {
     const page = `# not-owner\n\n## What\n\n${exampleMarkers('bad/a-stranger')}`
     const renewed = await updateRulePage(page, { ...sampleRule, id: 'not-owner' }, ruleFixtures)
     expect(renewed).toContain('```diff\n--- a/catalog/foo/catalog.yaml\n')
     expect(renewed).toContain('and mallory is not one of its owners')
   })
 
-  test('what a pull request brings besides its tree is told beside the diff', async () => {
+  test('shows what a pull request has besides its tree next to the diff', async () => {
     const shownFor = (id: string, path: string) =>
       updateRulePage(`# ${id}\n\n## What\n\n${exampleMarkers(path)}`, { ...sampleRule, id }, ruleFixtures)
     const closing = await shownFor('closes-other-pull', 'bad/a-draft')
@@ -75,7 +75,7 @@ describe('pages of rules', () => {
     expect([then.includes(added), now.includes(added)]).toEqual([false, true])
   })
 
-  test('a page without a body, with another title, or with an example that is no fixture is refused', async () => {
+  test('rejects a page without a body, with another title, or with an example that is not a fixture', async () => {
     const body = '\n## What\n'
     await expect(updateRulePage('# two-heads\n', sampleRule, ruleFixtures)).rejects.toThrow(/no "## What"/)
     await expect(updateRulePage(`# other\n${body}`, sampleRule, ruleFixtures)).rejects.toThrow(
@@ -87,7 +87,7 @@ describe('pages of rules', () => {
       ).rejects.toThrow(/does not exist/)
   })
 
-  test("the index tells opm's rules from ours", () => {
+  test("the index separates opm's rules from ours", () => {
     const index = renderRuleIndex([sampleRule, { ...sampleRule, id: 'no-head', fixed: true }])
     expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(
       index.indexOf('## Validation: rejected by opm'),
@@ -97,7 +97,7 @@ describe('pages of rules', () => {
     )
   })
 
-  test('every error that is not opm’s says who is affected, and nothing else does', () => {
+  test('every error that is not from opm declares who is affected, and no other rule does', () => {
     const error = { ...sampleRule, severity: 'error' as const }
     expect(renderHarmTable([error], { [sampleRule.id]: 'Users: it fails.' })).toContain('| Users: it fails.')
     expect(() => renderHarmTable([error], {})).toThrow(/rule-harm\.ts does not contain/)

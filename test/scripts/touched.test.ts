@@ -1,9 +1,9 @@
-// What is run for a change, and the closing table of longer runs.
+// What runs for a change, and the final table of longer runs.
 import { expect, test } from '@jest/globals'
 import { describeSteps } from '../../scripts/step-times.mjs'
 import { planTouchedFilesChecks } from '../../scripts/touched.ts'
 
-test('code is linted, and the tests of its importers are run', () => {
+test('lints code and runs the tests of its importers', () => {
   const files = ['src/policy/decide.ts', 'bin/catalog-bot.cjs', 'app.yml']
   expect(planTouchedFilesChecks(files)).toEqual({
     lint: ['src/policy/decide.ts', 'bin/catalog-bot.cjs'],
@@ -13,7 +13,7 @@ test('code is linted, and the tests of its importers are run', () => {
   })
 })
 
-test('what nobody imports has its tests by where it lies', () => {
+test('selects tests by location for files without importers', () => {
   const { lint, imported, tests } = planTouchedFilesChecks([
     'fixtures/rules/two-heads/good/x/catalog.yaml',
     'docs/api.md',
@@ -22,7 +22,7 @@ test('what nobody imports has its tests by where it lies', () => {
   expect(tests).toEqual(['test/checks/rules.test.ts', 'test/scripts/rule-pages.test.ts', 'test/docs'])
 })
 
-test('a closing table has a line for each step and their sum', () => {
+test('the final table has a line for each step and a line with the sum', () => {
   const steps = [
     { name: 'lint', clock: 1.25, processor: 2 },
     { name: 'types', clock: 10, processor: 18.5 },

@@ -1,4 +1,4 @@
-// What the store's gauges say, also while the store is silent.
+// What the store's gauges report, even while the store does not respond.
 import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
 import { createStoreMetrics } from '../../src/server/store-metrics.ts'
@@ -29,12 +29,12 @@ const fakeStore = {
     Promise.resolve([
       createMergeFreeze('frozen'),
       createMergeFreeze('audit', { branch: undefined }),
-      // Its time is over: one merge is tried, and nobody is stopped.
+      // This freeze has expired: one merge is attempted, so the branch doesn't count as frozen.
       createMergeFreeze('refused', { tryAgainAt: 999_999 }),
     ]),
 }
 
-test('the queue, open pull requests and stops in force are told, and zero is, too', async () => {
+test('reports the queue, open pull requests, and active freezes, even if they are zero', async () => {
   const registry = new Registry()
   const read = createStoreMetrics(registry, fakeStore as never, {
     ...systemTestClock,

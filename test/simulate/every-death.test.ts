@@ -1,6 +1,6 @@
-// The bot's process ends, or stands still, at any single step of a landing, from the delivery to the report, and another one comes
-// along: the pull request lands exactly once, and what people see in the end is true. The real jobs on ports in memory;
-// test/stories/crashes.test.ts kills real processes.
+// The bot's process ends or pauses at every single step of a merge, from the delivery to the report, and another
+// process takes over. The pull request is merged exactly once, and the final reports are true. The jobs are real and
+// the ports are in memory; test/stories/crashes.test.ts kills real processes.
 import { expect, test } from '@jest/globals'
 import type { PlannedEvent } from '../../simulate/simulation-plan.ts'
 import { runSimulation } from '../../simulate/run-simulation.ts'
@@ -9,14 +9,14 @@ const openEvent: PlannedEvent = { at: 0, do: 'open', by: 'ann', edits: [{ kind: 
 const simulate = (events: readonly PlannedEvent[], { instances = 1, seed = 1, isTraced = false } = {}) =>
   runSimulation({ seed, instances, webhooks: true, events }, { isTraced })
 
-/** Two minutes: after that there are only sweeps that find nothing to do, and they do nothing for a landing before. */
+/** Two minutes. Later there are only sweeps without work, which don't affect an earlier merge. */
 const listTraceSteps = (trace: readonly string[]): readonly number[] =>
   trace.flatMap((line) => {
     const [, step] = /^(\d+) 00:0[01]:(?!.* \[(?:sweep|publish)\]| wakes)/.exec(line) ?? []
     return step === undefined ? [] : [Number(step)]
   })
 
-test('whose process ends at any of its steps, a landing happens once, and all comes to its end', async () => {
+test('merges exactly once, without a violation, if its process ends at any step', async () => {
   const steps = listTraceSteps((await simulate([openEvent], { isTraced: true })).trace)
   expect(steps.length).toBeGreaterThan(100)
   const wrong: unknown[] = []
@@ -27,18 +27,18 @@ test('whose process ends at any of its steps, a landing happens once, and all co
     ends.add(taken)
   }
   expect(wrong).toEqual([])
-  // They are not the same life.
+  // The runs must differ from each other.
   expect(ends.size).toBeGreaterThan(20)
 }, 300_000)
 
-test('that stands still at any step, while another goes on, has the last word about nothing', async () => {
+test('merges exactly once, without a violation, if a process pauses at any step', async () => {
   const wrong: unknown[] = []
-  // A look at it may be under way when it is merged, or not: it depends on who takes which job when.
+  // Whether an evaluation is running at the merge depends on which process takes which job when.
   for (const [seed, said] of [
     [1, 90],
     [2, 100],
   ] as const) {
-    // Somebody says something to it meanwhile.
+    // A user comments on it while the process is paused.
     const events: PlannedEvent[] = [
       openEvent,
       { at: said, do: 'comment', by: 'mia', pull: 1, body: '/recheck' },
@@ -56,7 +56,7 @@ test.each([
   ['by a push', []],
   ['by GitHub', [{ at: 0, do: 'rules', rules: 'linear' }]],
 ] as const)(
-  'that is made %s is told as what it came to, whichever branch its pull request goes to at any step',
+  'violates no invariant for a merge %s if the base branch of the pull request changes at any step',
   async (_, before) => {
     const wrong: unknown[] = []
     const events: PlannedEvent[] = [...before, openEvent]

@@ -1,4 +1,4 @@
-// Going through small worlds: none is left out, and none is run that is another one again. The runs are the test's own.
+// Exploring small environments skips none and runs no equivalent one twice. The test supplies the runs.
 import { expect, test } from '@jest/globals'
 import { explorePlans } from '../../simulate/explore-plans.ts'
 import type { SimulationPlan } from '../../simulate/simulation-plan.ts'
@@ -15,7 +15,7 @@ const explorationScope: ExplorationScope = {
   moments: [10, 60, 90],
 }
 
-/** A world that is idle at 50, and in which a pull request can be closed when it is open, and opened when it is closed. */
+/** An environment that is idle at 50, in which an open pull request can be closed and a closed one reopened. */
 async function runPlan(plan: SimulationPlan): Promise<SimulationResult> {
   let isOpen = true
   const taken = plan.events.map((event) => {
@@ -33,26 +33,26 @@ const formatEvents = ({ plan }: SimulationResult) =>
     .map((event) => `${'do' in event ? event.do : ''}@${event.at}`)
     .join(' ')
 
-test('every world with up to two events is run once, but for those that are like another', async () => {
+test('runs every plan with up to two events once, except equivalent ones', async () => {
   const ran: string[] = []
   const onRun = (result: SimulationResult) => (ran.push(formatEvents(result)), true)
   const depths = await explorePlans({ scope: explorationScope, run: runPlan, onRun, maxEvents: 2 })
   expect(depths).toEqual([
     { events: 0, runs: 1, cut: 0, isWhole: true },
-    // At 90 nothing is otherwise than at 60; what is open cannot be opened.
+    // At 90 nothing differs from 60, and an open pull request can't be reopened.
     { events: 1, runs: 6, cut: 5, isWhole: true },
     { events: 2, runs: ran.length - 7, cut: expect.any(Number), isWhole: true },
   ])
   expect(new Set(ran).size).toBe(ran.length)
   expect(ran).toContain('close@10 reopen@60')
   expect(ran).toContain('close@10 rules@10')
-  // The same two at the same moment, which have nothing to do with one another.
+  // The same two independent events at the same moment.
   expect(ran).not.toContain('rules@10 close@10')
   expect(ran.filter((each) => each.startsWith('reopen@') && each.includes(' '))).toEqual([])
   expect(ran.filter((each) => each.includes('@90'))).toEqual([])
 })
 
-test('what ends it is told as not whole', async () => {
+test('reports an exploration that ended early as not complete', async () => {
   let left = 3
   const depths = await explorePlans({
     scope: explorationScope,

@@ -1,5 +1,5 @@
-// The simulator itself: a run is the same each time, oracles see what they are there for, a failing plan becomes small, and
-// some worlds of its making end without a violation.
+// The simulator itself: a run is deterministic, oracles detect the violations that they exist for, a failing plan is
+// minimized, and some generated environments end without a violation.
 import { describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { mintMergePermit } from '../../src/policy/merge-permit.ts'
@@ -21,7 +21,7 @@ import { createSmallPlan, smallPlanCount } from '../../simulate/small-plans.ts'
 import { mainBranch, SimulatedGitHub } from '../../simulate/world/simulated-github.ts'
 import { fuzzSeed } from '../seeded.ts'
 
-/** More of them for a mutant, and for who looks for something. */
+/** Increase it for mutation tests and for bug hunts. */
 const simulationCount = Number(process.env['SIMULATED_WORLDS'] ?? 12)
 
 describe('simulated worlds', () => {
@@ -35,7 +35,7 @@ describe('simulated worlds', () => {
     expect(found).toEqual([])
   }, 600_000)
 
-  test('are the same when they are run again', async () => {
+  test('are identical when they run again', async () => {
     const plan = generatePlan(fuzzSeed + 3)
     const first = await runSimulation(plan, { isTraced: true })
     const again = await runSimulation(plan, { isTraced: true })
@@ -43,7 +43,7 @@ describe('simulated worlds', () => {
     expect(first.steps).toBeGreaterThan(100)
   })
 
-  test('have pull requests that land, and such that do not', async () => {
+  test('have pull requests that are merged, and others that are not', async () => {
     const events: PlannedEvent[] = [
       { at: 0, do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
       { at: 0, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
@@ -53,13 +53,13 @@ describe('simulated worlds', () => {
   })
 })
 
-test('small worlds are all different, and come again only after all of them', () => {
+test('small worlds are all different, and repeat only after all of them', () => {
   const formatPlanEvents = (number: number) => JSON.stringify(createSmallPlan(number).events)
   expect(new Set(Array.from({ length: 500 }, (_, at) => formatPlanEvents(at))).size).toBeGreaterThan(490)
   expect(formatPlanEvents(smallPlanCount + 7)).toBe(formatPlanEvents(7))
 })
 
-test('I24: a landing that nobody heard of is settled, though its pull request is for another branch by now', async () => {
+test('I24: settles an unreported merge, even if its pull request has another base branch since then', async () => {
   const events: PlannedEvent[] = [
     { at: 38, do: 'open', by: 'amy', edits: [{ kind: 'executable', package: 'foo' }] },
     { at: 43, do: 'open', by: 'bob', edits: [{ kind: 'release', package: 'bar' }] },
@@ -72,7 +72,7 @@ test('I24: a landing that nobody heard of is settled, though its pull request is
   )
 })
 
-test('I19: what was merged while a look at it was under way is not told to be blocked', async () => {
+test('I19: a pull request that is merged during its evaluation is not reported as blocked', async () => {
   const release = (by: string): PlannedEvent => ({
     at: 4,
     do: 'open',
@@ -90,7 +90,7 @@ test('I19: what was merged while a look at it was under way is not told to be bl
   )
 })
 
-test('I4: an approval does not outlive a visit to a branch that the bot does not work for', async () => {
+test('I4: an approval does not survive a temporary change to a base branch that the bot does not serve', async () => {
   const events: PlannedEvent[] = [
     { at: 2, do: 'open', by: 'bo', edits: [{ kind: 'release', package: 'foo' }] },
     { at: 4, do: 'label', by: 'max', pull: 1, label: 'hold' },
@@ -103,7 +103,7 @@ test('I4: an approval does not outlive a visit to a branch that the bot does not
   expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
 })
 
-test('I4: an approval that nobody had read when its pull request went to another branch is not of what comes back', async () => {
+test('I4: an approval that was unread when the pull request left for another branch does not count later', async () => {
   const events: PlannedEvent[] = [
     { at: 2, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
     { at: 70, do: 'review', by: 'bob', pull: 1, state: 'approved' },
@@ -114,7 +114,7 @@ test('I4: an approval that nobody had read when its pull request went to another
   expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
 })
 
-test('I4: what was something else between its verdict and its landing is judged again', async () => {
+test('I4: a pull request that changed between its verdict and its merge is evaluated again', async () => {
   const events: PlannedEvent[] = [
     { at: 1, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'foo' }] },
     { at: 124, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
@@ -132,17 +132,17 @@ test('I4: what was something else between its verdict and its landing is judged 
   expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
 })
 
-describe('what lands is judged by what is true of the world', () => {
+describe('a merge is judged by the state of the simulated world', () => {
   const release: PlannedFileEdit = { kind: 'release', package: 'foo' }
   const open = (by: string, ...edits: PlannedFileEdit[]): UserAction => ({ do: 'open', by, edits })
 
   interface Meanwhile {
-    /** What people do after the merge was made, and before it lands. */
+    /** What people do after the merge was created, and before it reaches the branch. */
     readonly meanwhile?: readonly UserAction[]
     readonly isUnwritten?: boolean
   }
 
-  /** What the oracles say when the pull request lands after these deeds. */
+  /** The violations that the oracles report when the pull request is merged after these actions. */
   async function judged(
     deeds: readonly UserAction[],
     { meanwhile = [], isUnwritten = false }: Meanwhile = {},
@@ -202,7 +202,7 @@ describe('what lands is judged by what is true of the world', () => {
     return checkMerge(observed, pendingMerge).map(({ invariant }) => invariant)
   }
 
-  test("nothing is said of an owner's release, nor of one that an owner approved", async () => {
+  test('accepts a release by an owner, and a release that an owner approved', async () => {
     expect(await judged([open('ann', release)])).toEqual([])
     const approve: UserAction = { do: 'review', by: 'amy', pull: 1, state: 'approved' }
     expect(await judged([open('eve', release), approve])).toEqual([])
@@ -258,7 +258,7 @@ describe('what lands is judged by what is true of the world', () => {
     expect(await judged(deeds)).toContain(invariant)
   })
 
-  test('I2 and I11: what was made on another base, and what nobody has written down', async () => {
+  test('I2 and I11: rejects a merge on another base, and a merge without a record', async () => {
     const moved: UserAction = { do: 'push-base', by: 'max', edits: [{ kind: 'readme' }] }
     expect(await judged([open('ann', release)], { meanwhile: [moved] })).toContain('I2')
     expect(await judged([open('ann', release)], { isUnwritten: true })).toEqual(['I11'])
@@ -269,7 +269,7 @@ describe('a plan that fails', () => {
   const deed = (at: number, pull: number): PlannedEvent => ({ at, do: 'close', by: 'eve', pull })
   const events = Array.from({ length: 20 }, (_, at) => deed(at, at))
   const plan: SimulationPlan = { seed: 1, instances: 2, webhooks: false, events }
-  /** Fails as soon as two events of the twenty are there. */
+  /** Fails as soon as two of the twenty events are present. */
   const outcome = async (tried: SimulationPlan): Promise<SimulationResult> => {
     const ats = tried.events.map(({ at }) => at)
     const isBad = ats.includes(3) && ats.includes(17)
@@ -285,7 +285,7 @@ describe('a plan that fails', () => {
     }
   }
 
-  test('is made as small as it gets', async () => {
+  test('is minimized', async () => {
     const { result, runs } = await shrinkPlan(await outcome(plan), outcome)
     expect(result.plan.events).toEqual([deed(3, 3), deed(17, 17)])
     expect(result.plan).toMatchObject({ instances: 1, webhooks: true })

@@ -1,5 +1,5 @@
-// A GitHub Enterprise Server with a certificate of the company's own, behind a proxy that wants a password: a pull request is read,
-// fetched and merged there, and nobody but the proxy gets to see that password.
+// A GitHub Enterprise Server with a certificate of the company, behind a proxy that requires a password. A pull request
+// is read, fetched, and merged there, and only the proxy receives that password.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile, execFileSync, type ExecFileException } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
 })
 
-/** A git before git on the PATH, which writes down what it is given: arguments, and environment. */
+/** A wrapper before git on the PATH that records its arguments and environment. */
 function installGitRecorder(): void {
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
   mkdirSync(join(directory, 'bin'))
@@ -83,8 +83,8 @@ function runBotOnce(
   )
 }
 
-describe('behind a proxy, with an authority of one’s own', () => {
-  test('a pull request is merged, all of it through the proxy, whose password nobody else is given', async () => {
+describe('behind a proxy, with a private certificate authority', () => {
+  test('a pull request is merged entirely through the proxy, and only the proxy receives its password', async () => {
     const [good] = demoStories
     if (good === undefined) throw new Error('the demo has no story')
     const pull = await demo.github.openPull(good.open(demo))
@@ -106,7 +106,7 @@ describe('behind a proxy, with an authority of one’s own', () => {
         expect(text.includes(form)).toBe(false)
   }, 180_000)
 
-  test('without the authority nothing is believed', async () => {
+  test('no certificate is trusted without the authority', async () => {
     const ran = await runBotOnce({ NODE_EXTRA_CA_CERTS: '' })
     expect(ran).toMatchObject({
       code: 2,

@@ -1,4 +1,4 @@
-// The main job on a real catalog repository: 324 packages' owners, four catalog versions, 60 MB.
+// The main job on a real catalog repository: the owners of 324 packages, four catalog versions, 60 MB.
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ const cliScript = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
     60_000,
   )
 
-  test('an owner updates one package: it is judged, landed, and its rebuild is triggered', async () => {
+  test('an owner updates one package, which is checked and merged, and its rebuild is triggered', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'real-'))
     const world = await openRealCatalogEnvironment(communityOperatorsPath ?? '', directory)
     const log: string[] = []

@@ -1,7 +1,7 @@
-// The bot's process is killed at named points of a landing, and restarted: each pull request lands exactly once (I11, T43). Here
-// the process, its death, the Postgres and the git are real, so there is a point for each kind of thing that is left behind. A
-// death at any single step is what test/simulate/every-death.test.ts is about, in memory, and after any single act on a real
-// git and GitHub's API, in every method, test/merge/power-cuts.test.ts.
+// The bot's process is killed at named points of a merge and restarted: each pull request is merged exactly once (I11,
+// T43). The process, its death, Postgres, and git are real, so there is one point for each kind of leftover state.
+// test/simulate/every-death.test.ts covers a death at any single step, in memory. test/merge/power-cuts.test.ts covers
+// every action on a real git and GitHub's API, for every merge method.
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { crashPoints } from '../../src/jobs/crash-point.ts'
@@ -9,7 +9,10 @@ import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-/** What the next process finds: a verdict that nobody acted on, an intent, a push, what is not announced, and what is. */
+/**
+ * What the next process finds: a verdict without an action, an intent, a push, an unannounced merge, and an announced
+ * one.
+ */
 const essentialCrashPoints: readonly (typeof crashPoints)[number][] = [
   'verdict-recorded',
   'intent-written',
@@ -25,7 +28,7 @@ describe('a bot that is killed', () => {
   afterEach(async () => world?.close())
 
   test.each(testedCrashPoints)(
-    'at "%s" lands the pull request exactly once after its restart',
+    'at "%s" merges the pull request exactly once after its restart',
     async (point) => {
       world = await openStoryEnvironment({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
       const { demo } = world
@@ -52,8 +55,8 @@ describe('a bot that is killed', () => {
       expect(merges).toContain(pull.headSha)
       expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
       const rebuilds = demo.repository.runs.filter(({ event }) => event === 'repository_dispatch')
-      // GitHub does not say what started a run, so a bot that dies between sending the event and remembering it (here:
-      // while the webhook of its own push is worked off beside the landing) sends it again. Never less than once.
+      // GitHub doesn't report what started a run, so a bot that dies between sending the event and recording it (here,
+      // while it handles the webhook of its push during the merge) sends it again. It sends at least one.
       expect(rebuilds.length).toBeGreaterThanOrEqual(point === 'rebuild-dispatched' ? 2 : 1)
       expect(rebuilds.length).toBeLessThanOrEqual(2)
     },

@@ -34,7 +34,7 @@ describe("the demo's pull requests", () => {
     100_000,
   )
 
-  test('exactly one of the two that pass alone and break together lands', () => {
+  test('exactly one of the two that pass alone and break together is merged', () => {
     const landed = told.filter(({ story, pull }) => story.rival !== undefined && pull.merged !== null)
     expect(landed).toHaveLength(1)
   })
@@ -46,13 +46,13 @@ describe("the demo's pull requests", () => {
     }
   })
 
-  test('what landed shows the channels that it changed', () => {
+  test('the comment on a merge shows the channels that it changed', () => {
     const [good] = told.filter(({ pull }) => pull.merged !== null)
     expect(good && findBotComment(good.pull)).toMatch(/```mermaid\nflowchart BT\n[^]*linkStyle [^]*```/)
   })
 
-  test('asking for all of it again changes nothing', async () => {
-    // What the last landing stirred up settles first.
+  test('evaluating everything again changes nothing', async () => {
+    // Wait until the effects of the last merge settle.
     let quiet = { lines: -1, since: 0 }
     await waitUntil(
       'nothing happens any more',
@@ -85,7 +85,7 @@ describe("the demo's pull requests", () => {
     expect(writes()).toBe(count.writes)
   }, 180_000)
 
-  test('the traffic is as GitHub documents it, and no call merges', () => {
+  test("the traffic matches GitHub's documents, and no call merges", () => {
     expect(world.demo.github.violations).toEqual([])
     expect(
       world.demo.github.requests.filter(({ template }) => /\/(merge|merges|merge-async)$/.test(template)),

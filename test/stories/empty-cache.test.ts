@@ -1,5 +1,5 @@
-// The cache is emptied between any two steps of a pull request, a rebuild, a scan and a sweep: nothing is lost, and
-// nothing is said or done twice. The App's jobs run here one by one, on a clock set by hand.
+// The cache is emptied between any two steps of a pull request, a rebuild, a scan, and a sweep. Nothing is lost, and
+// nothing is reported or done twice. The App's jobs run here one by one, on a manual clock.
 import { rejectingReleasePool } from '../release/rejecting-release-pool.ts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -37,11 +37,14 @@ const repository = { owner: 'coast', name: 'operators' }
 const jobBase = { installation: 0, repository }
 
 interface InProcessBot {
-  /** Sweeps, and does all that follows; the cache is emptied before each job, and at each call that asks for several. */
+  /**
+   * Sweeps and runs all following jobs. The cache is emptied before each job, and at each call that reads several
+   * values.
+   */
   sweep(): Promise<void>
-  /** Lets time pass. */
+  /** Advances the clock. */
   wait(seconds: number): void
-  /** How often the cache had something to lose. */
+  /** How often the cache contained something to lose. */
   readonly countEmptied: () => number
   close(): Promise<void>
 }
@@ -140,7 +143,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
     wait: (seconds) => void (later += seconds * 1000),
     async sweep() {
       queue.set('sweep', { kind: 'sweep', ...jobBase, installation })
-      // As many rounds as anything here needs; what asks for another look for ever is not waited for.
+      // As many rounds as anything here needs; a job that requeues itself forever isn't waited for.
       for (let round = 0; round < 12 && queue.size > 0; round++) {
         const jobs = [...queue.values()]
         queue.clear()
@@ -179,7 +182,7 @@ describe('with a cache that is emptied between any two steps', () => {
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }, 60_000)
 
-  test('an owner is asked for a review once, in one comment', async () => {
+  test('requests one review from an owner, in one comment', async () => {
     const story = demoStories.find(({ id }) => id === 'update by a non-owner')
     if (story === undefined) throw new Error('no story')
     pull = await coast.github.openPull(story.open(coast))
@@ -190,7 +193,7 @@ describe('with a cache that is emptied between any two steps', () => {
     expect(wrote('POST', /requested_reviewers/)).toBe(1)
   }, 120_000)
 
-  test('what the owner approves is merged once, and the commands before it are obeyed once', async () => {
+  test('merges a pull request once after its approval, and runs each earlier command once', async () => {
     coast.github.comment(pull, 'harbormaster', '/hold')
     await bot.sweep()
     coast.github.review(pull, 'bob', 'approve')
@@ -204,7 +207,7 @@ describe('with a cache that is emptied between any two steps', () => {
     expect(wrote('POST', /requested_reviewers/)).toBe(1)
   }, 120_000)
 
-  test('its catalogs are rebuilt once, and the outcome is on the commit', async () => {
+  test('rebuilds its catalogs once, and reports the outcome on the commit', async () => {
     for (let times = 0; times < 2; times++) await bot.sweep()
     expect(wrote('POST', /dispatches/)).toBe(1)
     const runs = coast.github
@@ -213,7 +216,7 @@ describe('with a cache that is emptied between any two steps', () => {
     expect(runs.map(({ conclusion }) => conclusion)).toEqual(['success'])
   }, 120_000)
 
-  test('an image that went is told of once, in one issue, and its return closes that', async () => {
+  test('reports a missing image once, in one issue, and closes the issue when the image is back', async () => {
     const [image, tag] = ['lighthouse/lighthouse-bundle', 'v1.0.0']
     const digest = coast.registry.manifest(image, tag)?.digest ?? ''
     coast.registry.removeTag(image, tag)
@@ -229,13 +232,13 @@ describe('with a cache that is emptied between any two steps', () => {
       await bot.sweep()
     }
     expect(issues().map(({ state }) => state)).toEqual(['closed'])
-    // Opened, then closed after a word on why: nothing else was written.
+    // Opened, then closed after a comment with the reason. Nothing else was written.
     expect(wrote('POST', /\/issues$/)).toBe(1)
     expect(wrote('PATCH', /\/issues\/\{issue_number\}$/)).toBe(1)
     expect(issues()[0]?.comments).toHaveLength(1)
   }, 180_000)
 
-  test('the cache had something to lose each time', () => {
+  test('the cache contained something to lose each time', () => {
     expect(bot.countEmptied()).toBeGreaterThan(10)
     expect(wrote('POST', /dispatches/)).toBe(1)
     expect(wrote('POST', /requested_reviewers/)).toBe(1)

@@ -1,4 +1,4 @@
-// A bot under each kind of branch: the same pull request, from its opening to its merge, with nobody's help.
+// A bot under each kind of branch: the same pull request, from its opening to its merge, without manual steps.
 import { afterEach, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
@@ -31,7 +31,7 @@ test.each<[string, (app: number) => BranchRule[], number]>([
   ],
   ['has a merge queue', (app) => [createQueueRule(), createBotChecksRule(app)], 2],
 ])(
-  'a branch that %s takes the pull request, as it was validated',
+  'a branch that %s receives the pull request as it was validated',
   async (_, rulesFor, parents) => {
     storyEnvironment = await openStoryEnvironment({ sweepSeconds: 5, validateTraffic: true })
     const { demo } = storyEnvironment

@@ -1,6 +1,6 @@
-// The landing table without a running bot: what GitHub, as the sandbox plays it, says of a hand-made merge that has our
-// checks green on itself, and of merging by API; which way the bot would choose from what it reads of the branch; and that its
-// landing takes this way, or does not land before somebody has mended what is in the way.
+// The table of branch rules without a running bot: how the sandbox's GitHub responds to a manual merge commit with our
+// successful checks, and to merging by API; which route the bot would choose from the rules that it reads; and that its
+// merge takes this route, or waits until the obstacle is fixed.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ import {
 
 const tableRows = [...singleRuleRows, ...combinedRuleRows]
 
-describe('what GitHub takes, and what the bot chooses', () => {
+describe('what GitHub accepts and what the bot chooses', () => {
   let ground: TableFixture
   let octokit: Octokit
   let token: string
@@ -65,7 +65,7 @@ describe('what GitHub takes, and what the bot chooses', () => {
     const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
     return new Octokit({ auth, baseUrl: ground.github.url, log })
   }
-  /** Nobody waits here: what a landing waits for is there, or does not come. */
+  /** Without waiting: what a merge waits for already exists or never comes. */
   let passed = 0
   const clock = {
     now: () => Date.now() + passed,
@@ -83,7 +83,7 @@ describe('what GitHub takes, and what the bot chooses', () => {
       await octokit.rest.checks.create({ ...name(it), name: check, head_sha: sha, conclusion: 'success' })
   }
 
-  /** Pushes a merge that has our checks on itself. Resolves with git's words, or `accepted`. */
+  /** Pushes a merge commit with our checks. Resolves with git's message, or `accepted`. */
   async function push(it: PlayedRow): Promise<string> {
     const { path } = it.pull.repo
     const tree = await runGitIn(path, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
@@ -105,14 +105,14 @@ describe('what GitHub takes, and what the bot chooses', () => {
     )
   }
 
-  /** The way that the bot would choose, and what it would say of the branch. */
+  /** The route that the bot would choose, and what it would report about the branch. */
   async function choice(
     it: PlayedRow,
   ): Promise<{ way: MergeRoute | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
     const app = ground.app.id
     const rules = await readBranchRules(octokit, { owner, name: repo }, 'main', { app, isApp: true })
-    // An App without the permission to administer may not read classic protection, and has to say so.
+    // An App without the administration permission can't read classic protection, and must report that.
     const unread = expect.stringMatching(/classic branch protection/)
     expect(rules.unread).toEqual(it.pull.repo.protections.size > 0 ? [unread] : [])
     const plan = chooseMergeStrategy({
@@ -145,11 +145,11 @@ describe('what GitHub takes, and what the bot chooses', () => {
   async function land(it: PlayedRow, { options, evaluate }: MergeHarness): Promise<void> {
     const { planned } = await choice(it)
     const { examined, permit } = await evaluate()
-    // Of those that are refused nothing has to be said here: that they are not merged is looked at.
+    // A rejection needs no message here, because the tests check that nothing is merged.
     await mergePull(examined, permit, { ...options, plan: async () => planned })
   }
 
-  /** Lands what the bot would land, by the way that it would choose; what has to wait, once that is mended. */
+  /** Merges what the bot would merge, by the route that it would choose. A row that waits is merged after its fix. */
   async function isLandedInTheEnd(row: MergeTableRow): Promise<void> {
     const it = await staged(row)
     const tools = await openTools(it)
@@ -177,7 +177,7 @@ describe('what GitHub takes, and what the bot chooses', () => {
     if (merged !== undefined && way !== undefined && merged.by.includes(way)) return
     const waits = ends.find((end) => end.ends === 'waits')
     if (waits === undefined) expect({ way, says }).toEqual({ way: merged?.by.join(' or '), says })
-    // A pull request that waits for people has a way all the same: what it waits for is said as a condition.
+    // A pull request that waits for people still has a route. What it waits for is reported as a condition.
     else for (const part of waits.textPatterns) expect(says).toMatch(part)
   }
 
@@ -194,11 +194,12 @@ describe('what GitHub takes, and what the bot chooses', () => {
         ],
       ),
     ]
-    // What is refused leaves everything as it was; after what is accepted the next try needs new ground.
+    // A rejected attempt changes nothing. After an accepted one, the next attempt needs a new repository.
     let it: PlayedRow | undefined = await staged(row)
     const expected = await choice(it)
     isExpected(row, expected)
-    // A queue waits for our checks on its group, and CI on a temporary branch is somebody's: landing-table.test.ts has them.
+    // A queue waits for our checks on its group, and other people run CI on temporary branches: see
+    // landing-table.test.ts.
     if (expected.way !== 'queue' && row.runsOnTemporary === undefined) await isLandedInTheEnd(row)
     for (const [answer, attempt] of tries) {
       it ??= await staged(row)
@@ -208,7 +209,7 @@ describe('what GitHub takes, and what the bot chooses', () => {
     }
   })
 
-  test('no row of the reference is left out', async () => {
+  test('every row of the reference has a test', async () => {
     const page = new URL('../../../shared/reference/github-landing.md', import.meta.url)
     const text = await readFile(page, 'utf8').catch(() => undefined)
     if (text === undefined) return

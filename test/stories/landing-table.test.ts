@@ -1,6 +1,7 @@
-// The landing table with a running bot: a row for each way and each kind of waiting, from the open pull request to the merge, by
-// a way that GitHub takes, or to the words that people read, and on from there once somebody has mended what they say. One App,
-// a repository a row. All rows are landed in landing-table-github.test.ts, without a process of the bot's.
+// The table of branch rules with a running bot, with a row for each route and each reason to wait. Each pull request is
+// merged by a route that GitHub accepts, or waits with a visible message until a person fixes the reported problem.
+// There is one App, and one repository per row. landing-table-github.test.ts merges all rows without a process of the
+// bot.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { interruptedMergeRows, personTemporaryBranch } from './landing-table/interrupted-merges.ts'
@@ -16,7 +17,7 @@ const tableRows = [
   ...interruptedMergeRows,
 ]
 
-/** What people can read: our comments, our checks on the head, our issues. */
+/** The text that people can read: our comments, our checks on the head, and our issues. */
 function readVisibleText({ pull }: PlayedRow): string {
   const ours = ({ author }: { author: { login: string } }) => author.login === 'catalog-bot[bot]'
   const checks = pull.repo.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs)
@@ -27,7 +28,7 @@ function readVisibleText({ pull }: PlayedRow): string {
   ].join('\n')
 }
 
-describe('every way onto a branch', () => {
+describe('every merge route of a branch', () => {
   let ground: TableFixture
   let bot: BotProcess
   const stages = new Map<number, Promise<PlayedRow>>()
@@ -51,7 +52,7 @@ describe('every way onto a branch', () => {
     await ground?.stop()
   })
 
-  /** A row's repository; those of the next few rows are made meanwhile. */
+  /** Opens a row's repository, and prepares those of the next few rows at the same time. */
   async function staged(index: number): Promise<PlayedRow> {
     for (const [at, row] of tableRows.entries())
       if (at >= index && at < index + 4 && !stages.has(at)) {
@@ -106,13 +107,13 @@ describe('every way onto a branch', () => {
     120_000,
   )
 
-  // After all of the others: what was refused is tried again a minute later, and these minutes pass together.
+  // Runs last, because a rejected merge is retried a minute later, and these minutes overlap.
   const mended = tableRows.flatMap((row, index) => {
     const waits = 'ends' in row.bot && row.bot.ends === 'waits' ? row.bot : undefined
     return waits?.then === undefined ? [] : [[row.name, index, waits.then] as const]
   })
   test.each(mended)(
-    '%s: it goes on by itself when that is mended',
+    '%s: merges automatically after the fix',
     async (_, index, then) => {
       const it = await staged(index)
       await waitUntil('it is merged after that', () => it.pull.merged !== null, 100, linesOf(it)).catch(
@@ -125,7 +126,7 @@ describe('every way onto a branch', () => {
     120_000,
   )
 
-  test('no temporary branch of the App is left behind, and a person’s branch with such a name stays', async () => {
+  test('no temporary branch of the App is left, and a user’s branch with such a name stays', async () => {
     const temporary = () =>
       played.flatMap(({ full, pull }) =>
         [...pull.repo.knownRefs.keys()]

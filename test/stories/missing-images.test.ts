@@ -1,4 +1,4 @@
-// Images that catalogs name already go from their registry and come back: the bot tells of it in one issue.
+// Images that catalogs already name disappear from their registry and come back. The bot reports them in one issue.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
@@ -7,7 +7,7 @@ import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-
 
 const timeoutSeconds = 60
 
-describe('images that go, with a scan every second', () => {
+describe('missing images, with a scan every second', () => {
   let world: StoryEnvironment
   const issues = () => [...world.demo.repository.issues.values()]
   const issue = (): MockIssue => {
@@ -15,7 +15,7 @@ describe('images that go, with a scan every second', () => {
     if (first === undefined) throw new Error('there is no issue')
     return first
   }
-  /** Takes an image out of the registry; the answer puts it back. */
+  /** Removes an image from the registry. The result restores it. */
   const remove = (repository: string, tag: string) => {
     const { registry } = world.demo
     const digest = registry.manifest(repository, tag)?.digest
@@ -35,7 +35,7 @@ describe('images that go, with a scan every second', () => {
   }, 120_000)
   afterAll(() => world.close())
 
-  test('are told of in an issue after a second look, whose author is the App', async () => {
+  test('are reported after a second scan in an issue by the App', async () => {
     putBack.push(remove('lighthouse/lighthouse-bundle', 'v1.0.0'))
     await waitUntil('there is an issue', () => issues().length > 0, timeoutSeconds, world.log)
     expect(issue()).toMatchObject({
@@ -48,7 +48,7 @@ describe('images that go, with a scan every second', () => {
     expect(issue().body).toContain('Owners: `alice`')
   }, 180_000)
 
-  test('are told of in the same issue when another one goes', async () => {
+  test('are reported in the same issue when another one disappears', async () => {
     putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
     await waitUntil(
       'the issue names both',
@@ -59,7 +59,7 @@ describe('images that go, with a scan every second', () => {
     expect(issues()).toHaveLength(1)
   }, 180_000)
 
-  test('hold up no pull request whose package named them before', async () => {
+  test('do not block a pull request if its package named them before', async () => {
     const story = demoStories.find(({ id }) => id === 'good update')
     if (story === undefined) throw new Error('the demo has no such story')
     const told = { story, pull: await world.demo.github.openPull(story.open(world.demo)) }
@@ -71,7 +71,7 @@ describe('images that go, with a scan every second', () => {
     )
   }, 180_000)
 
-  test('close the issue with a word when they are back', async () => {
+  test('close the issue with a comment when they are back', async () => {
     for (const back of putBack) back()
     await waitUntil('the issue is closed', () => issue().state === 'closed', timeoutSeconds, world.log)
     expect(issues()).toHaveLength(1)

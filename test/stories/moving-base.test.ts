@@ -1,4 +1,4 @@
-// The base moves between validation and landing: nothing that was not validated lands (T13, T37, I1, I2).
+// The base moves between validation and merge: nothing is merged without validation (T13, T37, I1, I2).
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory } from '../../sandbox/demo/story-outcome.ts'
@@ -6,18 +6,18 @@ import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-describe('a base branch that moves under a landing', () => {
+describe('a base branch that moves during a merge', () => {
   let world: StoryEnvironment
   beforeAll(async () => {
     world = await openStoryEnvironment({ sweepSeconds: 3 })
   }, 180_000)
   afterAll(() => world.close())
 
-  test('makes the bot start again, and the landed tree is one that it validated on the base it landed on', async () => {
+  test('restarts the evaluation, and the merged tree is the validated merge of its parents', async () => {
     const { demo } = world
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', demo.repository.path, ...args], { encoding: 'utf8' }).trim()
-    // Somebody else keeps pushing to the base while the bot looks, validates and lands.
+    // Another user keeps pushing to the base while the bot evaluates, validates, and merges.
     let moves = 0
     await world.start()
     const [good] = demoStories
@@ -45,7 +45,7 @@ describe('a base branch that moves under a landing', () => {
     const merge = git('log', '--merges', '-1', '--format=%H', 'main')
     const [base = '', head = ''] = git('log', '-1', '--format=%P', merge).split(' ')
     expect(head).toBe(pull.headSha)
-    // The landed tree is the merge of exactly these two: what the bot validated, on the base it validated it on.
+    // The tree is the merge of exactly these two, which is what the bot validated on this base.
     expect(git('rev-parse', `${merge}^{tree}`)).toBe(
       git('merge-tree', '--write-tree', base, head).split('\n')[0],
     )

@@ -1,5 +1,5 @@
-// A GitHub Enterprise Server that lacks what is new: no rules of branches over REST, no such fields in GraphQL, no version
-// of the interface that it knows. What cannot be read is said in words, and pull requests are merged all the same.
+// A GitHub Enterprise Server without newer features: no branch rules over REST, no such fields in GraphQL, and no known
+// API version. The bot reports what it can't read, and still merges pull requests.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
@@ -41,7 +41,7 @@ describe('an older GitHub', () => {
   }, 60_000)
   afterAll(() => world.close())
 
-  test('what it does not tell is said in words, and nothing fails', async () => {
+  test('reports what it cannot read, and nothing fails', async () => {
     const { github } = world.demo
     const octokit = new ProbotOctokit({
       baseUrl: github.url,
@@ -59,7 +59,7 @@ describe('an older GitHub', () => {
     expect(rules.checks.required.map(({ name }) => name).sort()).toEqual([...botCheckNames].sort())
   })
 
-  test('a pull request that is up to date and one that is behind are merged, each as it was checked', async () => {
+  test('an up-to-date pull request and one that is behind are merged as they were checked', async () => {
     const { demo } = world
     const told: OpenedDemoStory[] = []
     for (const id of ['good update', 'first of two competing updates']) {

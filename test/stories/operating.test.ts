@@ -1,4 +1,4 @@
-// What whoever runs the bot sees and does: probes, metrics, a stop that ends, a start with the wrong key that does not.
+// What operators of the bot see and do: probes, metrics, a stop that ends, and a failing start with the wrong key.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
@@ -18,12 +18,12 @@ describe('the bot in operation', () => {
   }, 120_000)
   afterAll(() => world.close())
 
-  test('says that it lives and that it is ready', async () => {
+  test('reports that it is alive and ready', async () => {
     expect(await get('/livez')).toEqual({ status: 200, text: 'ok\n' })
     expect(await get('/readyz')).toEqual({ status: 200, text: 'ok\n' })
   })
 
-  test('counts what it merged', async () => {
+  test('counts its merges', async () => {
     const [story] = demoStories
     if (story === undefined) throw new Error('the demo has no story')
     const told: OpenedDemoStory[] = [
@@ -35,7 +35,7 @@ describe('the bot in operation', () => {
       60,
       world.log,
     )
-    // The branch has moved before that is settled and told.
+    // The branch moves before the merge is settled and announced.
     await waitUntil(
       'the merge is counted',
       async () => /^catalog_bot_landings_total\{outcome="landed"\} 1$/m.test((await get('/metrics')).text),
@@ -72,9 +72,9 @@ describe('the bot in operation', () => {
     expect((await get(`${path}.json`)).text).toMatch(/"owners":\[[^\]]*"alice"/)
   }, 90_000)
 
-  test('says in its metrics all that the alert rules and the dashboard ask for', async () => {
+  test('exports every metric that the alert rules and the dashboard use', async () => {
     const metrics = parseMetricLabels((await get('/metrics')).text)
-    // What is well has no value, and so no labels: these are what test/server/store-metrics.test.ts and scans show.
+    // Healthy metrics have no value and so no labels. test/server/store-metrics.test.ts and the scan tests cover them.
     const well = [
       ['catalog_bot_stopped_branches', ['repository', 'kind']],
       ['catalog_bot_open_pulls', ['repository', 'verdict']],
@@ -89,7 +89,7 @@ describe('the bot in operation', () => {
     expect(faults).toEqual([])
   }, 60_000)
 
-  test('tells what it starts with before the store is open', () => {
+  test('logs its configuration before it opens the store', () => {
     const at = (words: string) => world.log.findIndex((line) => line.includes(words))
     expect(at('"starting"')).toBeGreaterThanOrEqual(0)
     expect(at('"opening the store"')).toBeGreaterThan(at('"starting"'))
@@ -97,7 +97,7 @@ describe('the bot in operation', () => {
     expect(world.log.join('\n')).not.toContain('BEGIN')
   })
 
-  test('does not start with a key that is not the one of the App, and says so', async () => {
+  test('fails to start with a key of another App, and reports why', async () => {
     await expect(
       startStoryBot({
         environment: {
@@ -109,7 +109,7 @@ describe('the bot in operation', () => {
     ).rejects.toThrow(/GitHub rejects the App's credentials/)
   }, 60_000)
 
-  test('ends in time while a server holds a fetch open, and goes on where it was', async () => {
+  test('ends in time while a server blocks a fetch, and resumes after a restart', async () => {
     const { github } = world.demo
     const release = github.fail(({ path }) => path.endsWith('/git-upload-pack'), { timeout: true }, 100)
     const hanging = () =>

@@ -1,5 +1,5 @@
-// GitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
-// them, and where no delivery comes, the sweep does.
+// GitHub waits for the reports of others: a commit status, a conversation. Their deliveries wake the waiting pull
+// requests, and without a delivery the sweep does.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
@@ -35,7 +35,7 @@ describe.each([
   const says = (pull: MockPull, words: RegExp) =>
     waitUntil(`it says ${String(words)}`, () => words.test(comment(pull)), 60, world.log)
   const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub rejected a merge"')).length
-  /** Sooner than the first retry by time. */
+  /** Sooner than the first timed retry. */
   const isMergedSoon = (pull: MockPull) =>
     waitUntil('it is merged', () => pull.merged !== null, 30, [comment(pull), ...world.log])
   const rules = (...given: Parameters<typeof world.demo.github.addRules>[1]) => {
@@ -44,7 +44,7 @@ describe.each([
     ends.push(() => github.removeRuleset(demoRepositoryName, made))
   }
 
-  test('a required status that turns green lets its pull request be merged', async () => {
+  test('a pull request is merged when a required status succeeds', async () => {
     const { github } = world.demo
     const required_status_checks = [{ context: 'ci/build' }]
     rules({
@@ -54,7 +54,7 @@ describe.each([
     const pull = await open('good update')
     const report = (state: 'pending' | 'success', context = 'ci/build') =>
       github.setStatus(demoRepositoryName, pull.headSha, 'harbormaster', { state, context })
-    // The second retry by time comes after minutes.
+    // The second timed retry comes after minutes.
     const isWaiting = () =>
       refusals() >= 2 &&
       world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
@@ -67,7 +67,7 @@ describe.each([
     await isMergedSoon(pull)
   }, 180_000)
 
-  test('a conversation that is resolved does', async () => {
+  test('a pull request is merged when a conversation is resolved', async () => {
     const { github, repository } = world.demo
     const parameters = {
       required_approving_review_count: 0,
@@ -90,7 +90,7 @@ describe.each([
   }, 180_000)
 })
 
-test('an installation that has not accepted the new permission goes on as before', async () => {
+test('an installation without the new permission works as before', async () => {
   const world = await openStoryEnvironment({ sweepSeconds: 2 })
   try {
     const { github } = world.demo

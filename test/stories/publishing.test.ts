@@ -1,5 +1,5 @@
-// From a pull request to an image that users can pull, with the bot, its publishing process and two registries as they
-// run: one that bots read of, and one that wants credentials for every push.
+// From a pull request to an image that users can pull, with the real bot, its publishing process, and two registries:
+// one that the bot reads anonymously, and one that requires credentials for every push.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const timeoutSeconds = 90
 const publishedRepository = 'coast/published'
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 
-describe('a catalog that is merged', () => {
+describe('a merged catalog', () => {
   let world: StoryEnvironment
   let shop: MockRegistry
   let directory: string
@@ -69,10 +69,10 @@ describe('a catalog that is merged', () => {
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }, 60_000)
 
-  test('is an image that holds it, and the pull request says so', async () => {
+  test('is published as an image, and the pull request reports it', async () => {
     const [story] = demoStories
     if (story === undefined) throw new Error('no story')
-    // What the branch has before is published, too: it is what a rollback goes back to.
+    // The previous state of the branch is published, too, because a rollback returns to it.
     await waitUntil(
       'there is an image',
       async () => (await read('latest')) !== undefined,
@@ -100,7 +100,7 @@ describe('a catalog that is merged', () => {
     expect(runs.find(({ name }) => name === 'catalog-bot / publish')).toMatchObject({ conclusion: 'success' })
   }, 180_000)
 
-  test('needs credentials of the operator, which neither a log nor GitHub ever sees', async () => {
+  test('is pushed with credentials of the operator, which never appear in a log or on GitHub', async () => {
     const secret = Buffer.from('robot:right').toString('base64')
     expect(shop.requests.filter(({ kind }) => kind === 'token').length).toBeGreaterThan(0)
     const said = [
@@ -113,14 +113,14 @@ describe('a catalog that is merged', () => {
     expect(said).not.toContain('robot:')
   })
 
-  test('can be tried before it is merged, and rolled back after, by a comment', async () => {
+  test('can be previewed before the merge, and rolled back after it, by a comment', async () => {
     const former = (await read('latest'))?.digest
     const story = demoStories.find(({ id }) => id === 'update by a non-owner')
     if (story === undefined) throw new Error('no story')
     const { github } = world.demo
     const open = await github.openPull(story.open(world.demo))
     await waitUntil('it is reported on', () => findBotComment(open) !== undefined, timeoutSeconds, world.log)
-    // A command is about what was shown before it was written, and GitHub's times are in seconds.
+    // A command applies to what was shown before it was written, and GitHub's times are in seconds.
     const shown = performance.now()
     await waitUntil('a second has passed', () => performance.now() - shown > 1100, 5)
     github.comment(open, 'bob', '/preview')
@@ -133,9 +133,9 @@ describe('a catalog that is merged', () => {
       world.log,
     )
     expect((await read(preview))?.text('tidepool/catalog.yaml')).toContain('tidepool.v0.6.0')
-    // An owner of one package does not decide what all users get.
+    // An owner of one package can't decide for all users.
     expect((await read('latest'))?.digest).toBe(former)
-    // Where the change is that users should not have had: it is merged.
+    // The pull request of the bad change is already merged.
     github.comment(pull, 'bob', '/rollback')
     github.comment(pull, 'harbormaster', '/rollback')
     await waitUntil(
@@ -156,7 +156,7 @@ describe('a catalog that is merged', () => {
     )
   }, 180_000)
 
-  test('waits for a registry that is down, and is there when it is back', async () => {
+  test('waits for a registry that is down, and is published when it is back', async () => {
     const back = shop.fail(({ kind }) => kind === 'upload' || kind === 'manifest', { status: 503 })
     await push('while it was down')
     await waitUntil(
@@ -179,7 +179,7 @@ describe('a catalog that is merged', () => {
   }, 180_000)
 
   test.each(publishCrashPoints)(
-    'is published by the next process, when one is killed at "%s"',
+    'is published by the next process after one is killed at "%s"',
     async (point) => {
       await world.bot().kill()
       const insecure = `${world.demo.registry.host},${shop.host}`
@@ -203,7 +203,7 @@ describe('a catalog that is merged', () => {
     180_000,
   )
 
-  test('is told of as GitHub documents it', () => {
+  test('is reported as GitHub documents it', () => {
     expect(world.demo.github.violations).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
-// A GitHub that serves the real catalog repository beside the project, and the update of one of its packages: for the
-// story and the bench. Nothing of the data is kept.
+// A GitHub that serves the real catalog repository next to the project, and an update of one of its packages, for the
+// story and the benchmark. None of the data is stored.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openBotEnvironment, type BotEnvironment } from '../../sandbox/demo/bot-environment.ts'
@@ -13,9 +13,9 @@ const botConfigPath = '.github/catalog-bot.yml'
 
 export interface RealCatalogEnvironment extends Pick<BotEnvironment, 'github' | 'stop'> {
   readonly environment: Readonly<Record<string, string>>
-  /** The pull request with which an owner adds the next patch version of a small package to one catalog. */
+  /** The pull request in which an owner adds the next patch version of a small package to one catalog. */
   update(catalog: string): OpenPullOptions
-  /** The next one after that has landed. */
+  /** The next update, after that one was merged. */
   again(catalog: string): OpenPullOptions
   isRebuilt(pull: MockPull): boolean
 }
@@ -62,13 +62,13 @@ export async function openRealCatalogEnvironment(
   }
 }
 
-/** The file with one more version, made from the bundle before it. */
+/** The file with one more version, based on its last bundle. */
 function addNextVersion(text: string, from: string, to: string, image: string): string {
   const documents = text.split(/^(?=---$)/m)
   const bundle = documents.find((document) => document.includes(`\nname: kube-green.v${from}\n`))
   const old = bundle && /^image: (?<image>\S+)$/m.exec(bundle)?.groups?.image
   if (bundle === undefined || old === undefined) throw new Error(`the catalog has no kube-green ${from}`)
-  // The Operator's own images stay as they are: their registries cannot be asked from everywhere.
+  // The Operator's own images stay unchanged, because not every environment can reach their registries.
   const next = bundle
     .replaceAll(old, image)
     .replaceAll(`kube-green.v${from}`, `kube-green.v${to}`)

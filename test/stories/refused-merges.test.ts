@@ -1,5 +1,5 @@
-// GitHub refuses merges, each for another reason; somebody mends it, and the pull requests are merged. Nobody touches a
-// database.
+// GitHub rejects merges for different reasons. After a person fixes the cause, the pull requests are merged, without
+// manual changes to a database.
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
@@ -9,7 +9,7 @@ import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-
 
 const timeoutSeconds = 90
 
-describe('GitHub refuses', () => {
+describe('GitHub rejects', () => {
   let world: StoryEnvironment
   beforeAll(async () => {
     world = await openStoryEnvironment({ sweepSeconds: 2 })
@@ -34,7 +34,7 @@ describe('GitHub refuses', () => {
   const lands = (pull: MockPull) =>
     waitUntil(`#${pull.number} is merged`, () => pull.merged !== null, timeoutSeconds, world.log)
 
-  test('a locked branch: the pull request says so, and is merged as soon as the branch is open', async () => {
+  test('a locked branch: the pull request reports it, and is merged as soon as the branch is unlocked', async () => {
     const { github } = world.demo
     const rule = github.addRules(demoRepositoryName, [{ type: 'update' }])
     const pull = await open('good update')
@@ -45,7 +45,7 @@ describe('GitHub refuses', () => {
     await lands(pull)
   }, 240_000)
 
-  test('one pull request that is not approved: it alone waits, and is merged when it is', async () => {
+  test('one pull request without an approval: it waits alone, and is merged after the approval', async () => {
     const { github } = world.demo
     const approvals = {
       required_approving_review_count: 1,
@@ -63,7 +63,7 @@ describe('GitHub refuses', () => {
     github.removeRuleset(demoRepositoryName, rule)
   }, 240_000)
 
-  test('nobody but maintainers stop and allow merging', async () => {
+  test('only maintainers can freeze and unfreeze merging', async () => {
     const { github } = world.demo
     const pull = await open('update by a non-owner')
     await says(pull, 'Waiting')
@@ -80,7 +80,7 @@ describe('GitHub refuses', () => {
     )
   }, 240_000)
 
-  test('a push of others that breaks a catalog is told on the commit and in an issue, until it is mended', async () => {
+  test('reports a broken catalog after a direct push on the commit and in an issue, until it is fixed', async () => {
     const { github, repository, files } = world.demo
     const path = 'catalogs/v4.20/buoy/catalog.yaml'
     const text = execFileSync('git', ['-C', repository.path, 'show', `main:${path}`], { encoding: 'utf8' })

@@ -1,5 +1,5 @@
-// A merged bundle directory gets into the catalogs: the bot opens the pull request for it, dies on the way, opens no second
-// one, judges it like any other, and merges it by the role that the configuration gives it.
+// A merged bundle directory gets into the catalogs. The bot opens one pull request for it, even if it crashes,
+// evaluates it like any other, and merges it by the role from the configuration.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runGitForText } from '../../sandbox/github/git/git-store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
@@ -16,13 +16,13 @@ import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-
 const timeoutSeconds = 60
 const botConfigPath = '.github/catalog-bot.yml'
 
-describe('a repository whose catalogs are made from bundles', () => {
+describe('a repository with catalogs that are generated from bundles', () => {
   let world: StoryEnvironment
   const config = (more: string) =>
     `bundles:\n  image: ${world.demo.registry.host}/foo/{package}:{version}\n${more}`
   const own = (): readonly MockPull[] =>
     [...world.demo.repository.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]')
-  /** The image of a bundle directory, as its pipeline builds it. The answer is its digest. */
+  /** Builds the image of a bundle directory, as its pipeline does. Returns its digest. */
   const build = (version: string, files: FileTree = bundleDirectory(version)): string => {
     const { registry } = world.demo
     const root = `operators/foo/${version}/`
@@ -62,7 +62,7 @@ describe('a repository whose catalogs are made from bundles', () => {
   }, 120_000)
   afterAll(() => world.close())
 
-  test('gets no pull request of the bot where its configuration asks for none', async () => {
+  test('gets no pull request from the bot without a configuration for it', async () => {
     build('1.1.0')
     const pull = await propose('1.1.0', 'foo.v1.0.0')
     await waitUntil('it is merged', () => pull.merged !== null, timeoutSeconds, world.log)
@@ -80,11 +80,11 @@ describe('a repository whose catalogs are made from bundles', () => {
     expect(own()).toEqual([])
   }, 120_000)
 
-  test('gets one pull request for a merged bundle, although the bot is killed when it is open', async () => {
+  test('gets one pull request for a merged bundle, even if the bot is killed right after opening it', async () => {
     const pull = await propose('1.2.0', 'foo.v1.0.0')
     await waitUntil('it is merged', () => pull.merged !== null, timeoutSeconds, world.log)
     expect(own()).toEqual([])
-    // Its image comes later than the merge.
+    // Its image is pushed after the merge.
     build('1.2.0')
     expect(await world.bot().exited).toBe('SIGKILL')
     await world.start()
@@ -97,7 +97,7 @@ describe('a repository whose catalogs are made from bundles', () => {
     expect(own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.2.0'])
   }, 120_000)
 
-  test('has the bundle in its template and catalogs by digest, by a merge that is judged like any other', async () => {
+  test('has the bundle in its template and catalogs by digest, after a merge with all checks', async () => {
     const { repository, registry, github } = world.demo
     const image = `${registry.host}/foo/foo@${registry.manifest('foo/foo', '1.2.0')?.digest}`
     for (const path of [templatePath, 'catalogs/v4.19/foo/catalog.yaml', 'catalogs/v4.20/foo/catalog.yaml'])

@@ -1,5 +1,5 @@
-// What one delivery, and many of them, cost of GitHub's hour: counted on a pull request with thousands of comments, and held
-// against the table in docs/request-costs.md.
+// What one delivery, and many of them, cost of GitHub's hourly limit: counted on a pull request with thousands of
+// comments, and compared with the table in docs/request-costs.md.
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -16,7 +16,7 @@ interface RequestBound {
   readonly job: keyof typeof requestQuotaByJobKind | undefined
 }
 
-/** The rows of the table: which deliveries, the most requests of one of them, and the job whose allowance holds many. */
+/** The rows of the table: deliveries, the most requests of one of them, and the job that has the allowance for many. */
 const boundByRow = new Map(
   readFileSync('docs/request-costs.md', 'utf8')
     .split('\n')
@@ -40,7 +40,7 @@ test('the table has every event that the App subscribes to', () => {
   expect([...told].toSorted()).toEqual([...events].toSorted())
 })
 
-test('the table says what the allowances are', () => {
+test('the table lists the current allowances', () => {
   const text = readFileSync('docs/request-costs.md', 'utf8')
   for (const [kind, [burst, perHour]] of Object.entries(requestQuotaByJobKind))
     expect(text).toMatch(new RegExp(`\\| ${kind} +\\| ${burst} +\\| ${perHour} +\\|`))
@@ -59,7 +59,7 @@ beforeAll(async () => {
   for (let count = 0; count < 2; count += 1) {
     const pull = await github.openPull(story.open(storyEnvironment.demo))
     for (let at = 0; at < commentCount; at += 1) github.comment(pull, 'mallory', `word ${at}`)
-    // Over days, as such pull requests have them.
+    // Spread over days, as in real pull requests.
     for (const [at, comment] of pull.comments.entries()) {
       const then = new Date(Date.now() - (commentCount - at) * 60_000).toISOString()
       Object.assign(comment, { createdAt: then, updatedAt: then })
@@ -80,7 +80,7 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => storyEnvironment.close())
 
-/** Those that count against the installation's hour. */
+/** The requests that count against the installation's hourly limit. */
 const listPaidRequests = () =>
   storyEnvironment.demo.github.requests.filter(
     ({ status, template }) =>
@@ -96,7 +96,7 @@ async function waitUntilIdle(): Promise<void> {
   }
 }
 
-/** What `act` made the bot ask. */
+/** The requests that `act` made the bot send. */
 async function captureRequests(act: () => unknown): Promise<readonly string[]> {
   const before = listPaidRequests().length
   await act()
@@ -113,7 +113,7 @@ const getBound = (row: string): RequestBound => {
   return found
 }
 
-/** Sends the bot what GitHub would, without that anything has happened. */
+/** Sends the bot a delivery of GitHub without an actual event. */
 function sendWebhook(event: string, action: string | null, payload: object): void {
   const { github, repository } = storyEnvironment.demo
   github.webhooks.emit(
@@ -125,7 +125,7 @@ function sendWebhook(event: string, action: string | null, payload: object): voi
   )
 }
 
-test('one delivery costs at most what the table says', async () => {
+test('one delivery costs at most what the table lists', async () => {
   const { github } = storyEnvironment.demo
   const first = manyCommentsPull.comments[0]
   const told: Record<string, () => unknown> = {
@@ -196,7 +196,7 @@ test('one delivery costs at most what the table says', async () => {
   expect(Object.keys(told).toSorted()).toEqual([...boundByRow.keys()].toSorted())
 }, 240_000)
 
-test('reports on commits that no pull request waits with cost nothing, however many there are', async () => {
+test('many reports on commits without a waiting pull request cost nothing', async () => {
   const { github, repository } = storyEnvironment.demo
   const requests = await captureRequests(async () => {
     for (let at = 0; at < 300; at += 1) {
@@ -210,7 +210,7 @@ test('reports on commits that no pull request waits with cost nothing, however m
   expect(requests).toEqual([])
 }, 60_000)
 
-test('many deliveries cost no more than the allowance of what they are about', async () => {
+test('many deliveries cost no more than the allowance of their pull request', async () => {
   const { github } = storyEnvironment.demo
   const [burst = 0, perHour = 0] = requestQuotaByJobKind.pull ?? []
   const before = listPaidRequests().length

@@ -1,5 +1,5 @@
-// From pull request to merge at a GitHub that others wrote: emulate, with git served beside it. Our own sandbox shares our
-// misunderstandings; what emulate lacks is mended by name, and each gap is shown to be one.
+// From pull request to merge on an independent imitation of GitHub: emulate, with git served next to it. Our sandbox
+// shares our misunderstandings. What emulate lacks is added by name, and a test proves each gap.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ interface PullState {
   readonly head: { readonly sha: string }
 }
 
-describe('at a GitHub that others wrote', () => {
+describe('on an independent imitation of GitHub', () => {
   let directory: string
   let registry: MockRegistry
   let github: SecondGitHub
@@ -46,7 +46,7 @@ describe('at a GitHub that others wrote', () => {
   let files: Record<string, string>
   const log: string[] = []
 
-  /** Through the address that the bot uses, with a person's token. */
+  /** Sends a request through the bot's address, with a user's token. */
   async function as<T>(login: string, method: string, path: string, body?: unknown): Promise<T> {
     const answer = await fetch(`${github.url}/repos/${path}`, {
       method,
@@ -75,7 +75,7 @@ describe('at a GitHub that others wrote', () => {
       )
     ).filter(({ body }) => body.startsWith('<!-- catalog-bot'))
 
-  /** Somebody edits a file in their fork and opens a pull request. */
+  /** A user edits a file in their fork and opens a pull request. */
   async function openPull(login: string, branch: string, path: string, text: string): Promise<PullState> {
     const fork = `${login}/operators`
     await pushFiles(github, { repository: fork, login, branch, from: 'main', files: { [path]: text } })
@@ -139,7 +139,7 @@ describe('at a GitHub that others wrote', () => {
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  test('an owner opens a pull request, it is checked, merged as it was checked, and shown as merged', async () => {
+  test('an owner’s pull request is checked, merged as it was checked, and shown as merged', async () => {
     const before = (await github.git.git(repositoryName, ['rev-parse', 'main'])).trim()
     const opened = await openPull('alice', 'lighthouse-1.2.0', ...newVersion('lighthouse', '1.2.0', '1.1.0'))
     await waitUntil('it is merged', async () => (await pullNow(opened.number)).merged, 30, log)
@@ -166,7 +166,7 @@ describe('at a GitHub that others wrote', () => {
     expect(await comment(opened.number)).toHaveLength(1)
   }, 60_000)
 
-  test('what a stranger changes stays open, the words say whose it is, and with their approval it is merged', async () => {
+  test("a pull request by another author stays open, names the owner, and is merged after the owner's approval", async () => {
     const opened = await openPull('mallory', 'tidepool-0.6.0', ...newVersion('tidepool', '0.6.0', '0.5.0'))
     await waitUntil('it is said', async () => (await comment(opened.number)).length === 1, 30, log)
     const [said] = await comment(opened.number)
@@ -183,7 +183,7 @@ describe('at a GitHub that others wrote', () => {
     )
   }, 90_000)
 
-  test('a branch that requires our checks takes no push without them, and our merge with them on itself', async () => {
+  test('a branch that requires our checks rejects a push without them, and accepts our merge with them', async () => {
     const path = 'catalogs/v4.20/foghorn/catalog.yaml'
     const opened = () => openPull('carol', 'foghorn-2.2.0', ...newVersion('foghorn', '2.2.0', '2.1.0'))
     const pushed = {
@@ -202,19 +202,19 @@ describe('at a GitHub that others wrote', () => {
     )
     for (const name of botCheckNames)
       expect(await checks(tip)).toContainEqual(expect.objectContaining({ name, conclusion: 'success' }))
-    // As git tells it, by which it was removed.
+    // As git reports it, because the branch was removed over git.
     const isGone = async () =>
       (await github.git.git(repositoryName, ['for-each-ref', 'refs/heads/catalog-bot/'])).trim() === ''
     await waitUntil('the temporary branch is gone', isGone, 30, log)
   }, 60_000)
 
-  test('every request of the bot names the version of the interface', () => {
+  test('every request of the bot names the API version', () => {
     const own = github.recordedRequests.filter(({ token }) => /^(ghs_|eyJ)/.test(token))
     expect(own.length).toBeGreaterThan(20)
     expect(new Set(own.map(({ apiVersion }) => apiVersion))).toEqual(new Set([apiVersion]))
   })
 
-  test('every gap of emulate that is mended here was needed', () => {
+  test('every gap of emulate that is filled here was needed', () => {
     const unneeded = github.gaps.map(({ name }) => name).filter((name) => !github.closedGaps.has(name))
     expect(unneeded).toEqual([])
   })

@@ -1,4 +1,5 @@
-// A small limit at GitHub: what is important goes first, what is not waits, the pages say so, and nobody runs against it.
+// A small rate limit at GitHub: important work goes first, other work waits, the pages report it, and no request
+// exceeds it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { Installation, MockPull } from '../../sandbox/github/github-data.ts'
@@ -11,7 +12,7 @@ const hourlyLimit = 30
 beforeAll(async () => {
   storyEnvironment = await openStoryEnvironment({ sweepSeconds: 2, environment: { SCAN_SECONDS: '1' } })
   installation = storyEnvironment.demo.github.installationOn(demoRepositoryName)
-  // What six looks need does not fit in.
+  // It is too small for six evaluations.
   storyEnvironment.demo.github.setLimits(installation, { hourly: hourlyLimit, windowSeconds: 2 })
   await storyEnvironment.start()
 }, 60_000)
@@ -33,7 +34,7 @@ async function readHeldBackCount(work: string): Promise<number> {
   return Number(line.exec(await fetchPage('/metrics'))?.[1])
 }
 
-test('six pull requests that wait for it send nothing that is refused, and all have their answer', async () => {
+test('six pull requests that wait for the limit cause no rejected request, and each gets its report', async () => {
   const pulls: MockPull[] = []
   for (let count = 0; count < 6; count += 1) pulls.push(await openStoryPull('update by a non-owner'))
   await waitUntil(
@@ -47,7 +48,7 @@ test('six pull requests that wait for it send nothing that is refused, and all h
   expect(spent.length).toBeGreaterThan(hourlyLimit)
 }, 90_000)
 
-test('where less is left, scans wait first, then the sweep; a pull request is looked at and merged', async () => {
+test('with less left, scans wait first and then the sweep, and a pull request is still evaluated and merged', async () => {
   const { github } = storyEnvironment.demo
   github.setLimits(installation, { hourly: 1000, windowSeconds: 3600 })
   github.setRemaining(installation, 400)

@@ -1,5 +1,5 @@
-// From a maintainer's comment to a check run that tells what a cluster did: with the bot, its process with the kubeconfig and the
-// one that serves the catalog as they run, against an API that is played here.
+// From a maintainer's comment to a check run that reports what a cluster did: the real bot, its process with the
+// kubeconfig, and the one that serves the catalog, against a fake API.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,12 +23,12 @@ import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-
 const timeoutSeconds = 90
 const botConfigPath = '.github/catalog-bot.yml'
 
-describe('a trial that a maintainer asks for', () => {
+describe('an install test that a maintainer requests', () => {
   let world: StoryEnvironment
   let server: FakeApiServer
   let directory: string
   let ticking: NodeJS.Timeout
-  /** How OLM does with each trial; the last one goes for all that follow. */
+  /** How OLM behaves in each install test; the last entry applies to all that follow. */
   let scripts: OlmV0Script[] = []
   let most = 0
 
@@ -54,7 +54,7 @@ describe('a trial that a maintainer asks for', () => {
       files: { [botConfigPath]: `${fixed}install: {cluster: asked, with: [olm-v0]}\n` },
       environment: { CLUSTER_TARGETS: targets },
     })
-    // Time goes on by itself here, for OLM as for the bot.
+    // Time advances automatically here, for OLM and the bot.
     let isTried = false
     ticking = setInterval(() => {
       const { api } = server
@@ -80,7 +80,7 @@ describe('a trial that a maintainer asks for', () => {
   }, 60_000)
 
   const path = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-  /** Somebody without rights adds a version: it waits for an owner, and is tried only if a maintainer wants that. */
+  /** An author without rights adds a version: it waits for an owner, and is tested only on a maintainer's request. */
   const changed = (name: string, version: string, from: string) => {
     const text = prependChannelEntry(world.demo.files[path(name)] ?? '', name, version, from)
     pushCatalogImages(world.demo.registry, text, (bundle) => bundle === `${name}.v${version}`)
@@ -97,7 +97,7 @@ describe('a trial that a maintainer asks for', () => {
     await shown(pull)
     return pull
   }
-  /** A command is about what was shown before it was written, and GitHub's times are in seconds. */
+  /** A command applies to what was shown before it was written, and GitHub's times are in seconds. */
   async function shown(pull: MockPull): Promise<void> {
     const { github, repository } = world.demo
     await waitUntil(
@@ -124,10 +124,10 @@ describe('a trial that a maintainer asks for', () => {
     ])
   const say = (pull: MockPull, by: string, words: string) => world.demo.github.comment(pull, by, words)
 
-  test('is refused to others in words, runs for a maintainer, and tells what was installed where', async () => {
+  test('rejects others with a message, runs for a maintainer, and reports what was installed where', async () => {
     scripts = [{ plans: [['tidepool.v0.6.0']] }, { plans: [['tidepool.v0.5.0'], ['tidepool.v0.6.0']] }]
     const pull = await open('tidepool', '0.6.0', '0.5.0')
-    // He owns the package, and may approve; what runs on the cluster is not his to say.
+    // He owns the package and may approve, but doesn't decide what runs on the cluster.
     say(pull, 'bob', '/test-install')
     await waitUntil(
       'he is told',
@@ -145,7 +145,7 @@ describe('a trial that a maintainer asks for', () => {
     expect(run?.summary).toContain('`Kubernetes v1.36.2`')
     expect(run?.summary).toContain('Network access was limited to the Kubernetes API')
     expect(server.api.list('Namespace')).toEqual([])
-    // The catalog that was subscribed to is the one that would land, and what came with it was bounded.
+    // The subscribed catalog is the one that would be merged, and its namespaces were limited.
     const made = server.api.requests
       .filter(({ method }) => method === 'POST')
       .map(({ body }) => body as { kind: string })
@@ -156,8 +156,8 @@ describe('a trial that a maintainer asks for', () => {
     )
   }, 180_000)
 
-  test('is for one commit: a push ends it, and one trial at a time is on the cluster', async () => {
-    // OLM does nothing, so that it goes on.
+  test('is for one commit: a push ends it, and only one install test at a time runs on the cluster', async () => {
+    // OLM does nothing, so that the test continues.
     scripts = [{ plans: [], catalog: () => ({}) }]
     server.api.controllers = []
     const pull = await open('tidepool', '0.6.1', '0.5.0')
@@ -178,7 +178,7 @@ describe('a trial that a maintainer asks for', () => {
     expect(runOf(old)?.summary).toContain('the pull request has a newer commit')
     expect([most, runOf(pull.headSha)]).toEqual([1, undefined])
     await world.demo.github.close(other)
-    // What was asked of the old commit is nothing for the new one.
+    // A request for the old commit doesn't apply to the new one.
     await shown(pull)
     say(pull, 'harbormaster', `/test-install ${old}`)
     await waitUntil(
@@ -189,7 +189,7 @@ describe('a trial that a maintainer asks for', () => {
     )
     expect(runOf(pull.headSha)).toBeUndefined()
 
-    // The cluster's trouble is nobody's fault; the Operator's is its author's.
+    // A cluster problem isn't the author's fault; a problem of the Operator is.
     server.api.fault = ({ method, path: at }) =>
       method === 'POST' && at.endsWith('/resourcequotas')
         ? statusResponse(403, 'Forbidden', 'User "trials" cannot create resource "resourcequotas"')

@@ -1,12 +1,12 @@
-// Two processes of the bot on one Postgres die in the middle of whatever they do, and all that people see is right in the end:
-// `npm run chaos` in the small. What counts as right stands in two-bots/world-truths.ts.
+// Two processes of the bot on one Postgres are killed at random, and everything that people see is correct at the end:
+// a small `npm run chaos`. two-bots/final-invariants.ts defines what is correct.
 import { expect, test } from '@jest/globals'
 import { createStoryDatabase } from '../adapters/store/story-database.ts'
 import { runChaos } from './two-bots/run-chaos.ts'
 
-test('pull requests land once, as they were checked, while two instances are killed', async () => {
+test('pull requests are merged once, as they were checked, while two instances are killed', async () => {
   const databaseUrl = await createStoryDatabase()
-  // A machine without Postgres: counted as left out.
+  // Counted as skipped without an installed Postgres.
   if (databaseUrl === undefined) return
   const { faults, deaths, log } = await runChaos({
     databaseUrl,

@@ -1,5 +1,5 @@
-// Pull requests of strangers that are made to keep the bot busy, all open at once, and a harmless one after them. How fast
-// it is, `npm run bench:strangers` tells; here: that each of them comes to its own end.
+// Pull requests by untrusted authors that keep the bot busy, all open at once, and a harmless one after them.
+// `npm run bench:strangers` measures the speed; this story tests that each of them gets a result.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => storyEnvironment.close())
 
-test('a harmless pull request is merged beside them, and the largest is told the number', async () => {
+test('a harmless pull request is merged beside them, and the largest gets a report with the limit', async () => {
   const { demo, log } = storyEnvironment
   const opened = new Map<string, Awaited<ReturnType<typeof demo.github.openPull>>>()
   for (const [title, changes] of Object.entries(hostileChanges))
@@ -41,7 +41,7 @@ test('a harmless pull request is merged beside them, and the largest is told the
   const good = demoStories.find(({ id }) => id === 'good update')
   if (!good) throw new Error('the demo has no good update')
   const harmless = await demo.github.openPull(good.open(demo))
-  // The first sweep finds them all at once.
+  // The first sweep finds all of them at once.
   await storyEnvironment.start()
   await waitUntil('the harmless one is merged', () => harmless.merged !== null, 150, log)
   const answered = (title: string) => opened.get(title)?.comments.some(({ app }) => app !== null) === true

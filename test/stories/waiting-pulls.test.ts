@@ -1,5 +1,5 @@
-// A base that moves elsewhere costs a pull request that waits nothing; one that moves under it is noticed. And with three of ten
-// requests failing a pull request still lands in reasonable time.
+// A base that moves elsewhere costs a waiting pull request nothing; one that moves its own files is noticed. And with
+// three of ten requests failing, a pull request is still merged in reasonable time.
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { prependChannelEntry } from '../../sandbox/demo/catalog-edits.ts'
@@ -30,14 +30,14 @@ const findLogEntries = (message: string) =>
     return entry['msg'] === message ? [entry] : []
   })
 
-describe('a pull request that waits', () => {
-  test('is asked about again only when something of it is another on the new base', async () => {
+describe('a waiting pull request', () => {
+  test('is evaluated again only when the new base affects it', async () => {
     const { github, registry, repository } = storyEnvironment.demo
     const pull = await openStoryPull('update by a non-owner')
     const countEvaluations = () =>
       findLogEntries('examined').filter((entry) => entry['pull'] === pull.number).length
     await waitUntil('it waits', () => pull.comments.length === 1, 60, storyEnvironment.log)
-    // The first sweep that sees it takes note of it.
+    // The first sweep that sees it records it.
     await github.pushToBase(demoRepositoryName, { 'notes/1.md': '1\n' }, { by: 'harbormaster' })
     await waitUntil('the sweep has looked at it', () => countEvaluations() >= 2, 60, storyEnvironment.log)
     let counted = { requests: 0, times: 0 }
@@ -60,7 +60,7 @@ describe('a pull request that waits', () => {
       repository.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs).length,
     ]
     const shownBefore = shown()
-    // Others get on with their packages, in the same catalog.
+    // Others continue with their packages, in the same catalog.
     const like = readCatalogFixture(registry.host)['catalogs/v4.20/lighthouse/catalog.yaml'] ?? ''
     for (const name of ['steady', 'calm']) {
       const added = { [`catalogs/v4.20/${name}/catalog.yaml`]: like.replaceAll('lighthouse', name) }
@@ -87,7 +87,7 @@ describe('a pull request that waits', () => {
     expect(shown()).toEqual(shownBefore)
     expect(countEvaluations()).toBe(evaluationsBefore)
 
-    // Now its author owns the package, and nobody has to say so to the bot.
+    // Now its author owns the package, and no one has to notify the bot.
     const owners = 'operators/tidepool/ci.yaml'
     await github.pushToBase(
       demoRepositoryName,
@@ -104,14 +104,14 @@ describe('a pull request that waits', () => {
   }, 120_000)
 })
 
-describe('a pull request that is merged as soon as it was looked at', () => {
+describe('a pull request that is merged right after its evaluation', () => {
   /**
-   * See docs/request-costs.md: 15 are wanted, and `npm run bench:landing` measures them. What sweeps and GitHub's settings cost is
-   * shared by all that are merged meanwhile; here there is one, and a sweep every few seconds.
+   * See docs/request-costs.md: the goal is 15, and `npm run bench:landing` measures them. All concurrent merges share
+   * the cost of sweeps and of reading GitHub's settings; here there is one merge, and a sweep every few seconds.
    */
   const maxCosts = { requests: 20, writes: 5 }
 
-  test('costs what it needs: one comment, its check runs in one request, and nothing twice', async () => {
+  test('needs one comment, one request for its check runs, and no duplicate requests', async () => {
     const { github, registry, repository } = storyEnvironment.demo
     const isQuiet = async () => {
       const { length } = github.requests
@@ -133,7 +133,7 @@ describe('a pull request that is merged as soon as it was looked at', () => {
       storyEnvironment.log,
     )
     await waitUntil('nothing more is asked', isQuiet, 60, storyEnvironment.log)
-    // The rebuild of the catalogs tells of itself on the commit that landed.
+    // The rebuild of the catalogs reports on the merged commit.
     const ofRebuild = ({ path, template }: { path: string; template: string }) =>
       path.includes(pull.merged?.sha ?? 'none') ||
       /^\/repos\/\{owner\}\/\{repo\}\/(?:check-runs|dispatches|actions)\b/.test(template)
@@ -160,8 +160,8 @@ describe('a pull request that is merged as soon as it was looked at', () => {
   }, 120_000)
 })
 
-describe('a pull request that was merged a moment ago', () => {
-  test('is said to be, though GitHub still calls it open', async () => {
+describe('a recently merged pull request', () => {
+  test('is reported as merged, even if GitHub still returns it as open', async () => {
     const { github } = storyEnvironment.demo
     const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
     try {
@@ -183,10 +183,10 @@ describe('a pull request that was merged a moment ago', () => {
 })
 
 describe('with three of ten requests to GitHub failing', () => {
-  test('a pull request still lands, once, with one comment', async () => {
+  test('a pull request is still merged once, with one comment', async () => {
     let last = 20_261_123
     let failed = 0
-    // Always the same sequence: a test of chance would be one of luck.
+    // Always the same sequence, because a random one would make the test flaky.
     const take = storyEnvironment.demo.github.fail(
       ({ template }) => {
         last = (last * 1_103_515_245 + 12_345) % 2_147_483_648

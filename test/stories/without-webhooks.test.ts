@@ -1,4 +1,4 @@
-// Webhooks are hints: the sweep alone comes to the same end (T41, I17).
+// Webhooks are hints: the sweep alone has the same outcome (T41, I17).
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { evaluateDemoStory, type OpenedDemoStory } from '../../sandbox/demo/story-outcome.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
@@ -13,7 +13,7 @@ describe('with every webhook dropped', () => {
   }, 120_000)
   afterAll(() => world.close())
 
-  test('every pull request of the demo comes to the same end', async () => {
+  test('every pull request of the demo has the same outcome', async () => {
     const told: OpenedDemoStory[] = []
     for (const story of demoStories)
       told.push({ story, pull: await world.demo.github.openPull(story.open(world.demo)) })

@@ -1,4 +1,4 @@
-// Against git's own server: what it answers, and that a fetch that has nothing to bring starts no git.
+// Runs against git's own server: what it answers, and that a fetch without changes starts no git process.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
@@ -34,8 +34,8 @@ beforeEach(() => {
 const openTestRemote = (password = gitCredentials.password) =>
   openRemote(`${gitServer.url}/origin.git`, async () => ({ username: gitCredentials.username, password }))
 
-describe('the refs of the server', () => {
-  test('are told for exactly those that were asked for, in one request', async () => {
+describe('advertised refs', () => {
+  test('are returned for exactly the requested refs, in one request', async () => {
     const refs = ['refs/heads/main', 'refs/pull/7/head', 'refs/heads/gone']
     expect([...((await fetchAdvertisedRefs(openTestRemote(), refs, neverAborted)) ?? [])].sort()).toEqual([
       ['refs/heads/main', origin.tip('main')],
@@ -47,20 +47,23 @@ describe('the refs of the server', () => {
   })
 
   test.each([
-    ['another credential', undefined],
+    ['a wrong credential', undefined],
     ['a redirect', { status: 302, body: '' }],
-    ['a fault of the server', { status: 500, body: '' }],
-    ['a page instead of an answer', { status: 200, body: '<html>' }],
-    ['an answer of another version', { status: 200, body: `0000${'0'.repeat(40)}` }],
-    ['an answer that was cut', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n` }],
+    ['a server error', { status: 500, body: '' }],
+    ['an HTML page', { status: 200, body: '<html>' }],
+    ['a response in another protocol version', { status: 200, body: `0000${'0'.repeat(40)}` }],
+    ['a truncated response', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n` }],
     [
-      'a line that says more than its length',
+      'a line longer than its declared length',
       { status: 200, body: `0008${'a'.repeat(40)} refs/heads/main\n0000` },
     ],
-    ['a ref twice', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2) + '0000' }],
-    ['something behind the end', { status: 200, body: '00000000' }],
-    ['an endless answer', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2000) }],
-  ])('are not learnt from %s', async (_what, expectedPassword) => {
+    ['a duplicate ref', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2) + '0000' }],
+    ['data after the end', { status: 200, body: '00000000' }],
+    [
+      'a response that is too long',
+      { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2000) },
+    ],
+  ])('are not read from %s', async (_what, expectedPassword) => {
     if (expectedPassword)
       gitServer.fault = (_request, response) => {
         response
@@ -76,7 +79,7 @@ describe('the refs of the server', () => {
     expect(gitServer.requests).toHaveLength(1)
   })
 
-  test('are not asked for without http, and not waited for once all is to end', async () => {
+  test('are not requested without HTTP, and end when the request is aborted', async () => {
     const file = openRemote(origin.url, async () => undefined)
     expect(await fetchAdvertisedRefs(file, ['refs/heads/main'], neverAborted)).toBeUndefined()
     gitServer.fault = () => true
@@ -87,7 +90,7 @@ describe('the refs of the server', () => {
   })
 })
 
-test('a fetch asks once where nothing moved, and brings what moved', async () => {
+test('a fetch sends one request if nothing moved, and fetches what moved', async () => {
   const mirror = await openMirror({
     directory: join(folder.path, 'mirror.git'),
     url: `${gitServer.url}/origin.git`,
@@ -107,7 +110,7 @@ test('a fetch asks once where nothing moved, and brings what moved', async () =>
     await mirror.fetch('main', toPullNumber(7))
     expect(await mirror.pullHead(toPullNumber(7))).toBeUndefined()
 
-    // Nobody answers the short question: git asks.
+    // If the short request fails, git itself runs the fetch.
     gitServer.fault = (request, response) => {
       if (request.method !== 'POST' || !String(request.headers['user-agent']).startsWith('catalog-bot'))
         return false

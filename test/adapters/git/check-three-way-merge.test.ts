@@ -8,7 +8,7 @@ import { createLongFile, createOrigin, createTemporaryFolder, type OriginReposit
 describe('the plain three-way rule', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((digit) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) }))
 
-  test('keeps what the head left alone, takes what the base left alone, and merges or refuses the rest', () => {
+  test('takes entries that one side changed, and merges or rejects entries that both sides changed', () => {
     expect(computeExpectedMergeResult(a, a, a)).toEqual({ kind: 'exactly', entry: a })
     expect(computeExpectedMergeResult(a, b, a)).toEqual({ kind: 'exactly', entry: b })
     expect(computeExpectedMergeResult(a, undefined, a)).toEqual({ kind: 'exactly', entry: undefined })
@@ -26,7 +26,7 @@ describe('the plain three-way rule', () => {
   })
 })
 
-describe('random histories with moves, copies and edits', () => {
+describe('random histories with moves, copies, and edits', () => {
   const folder = createTemporaryFolder('plain')
   let origin: OriginRepository
   let mirror: GitMirror
@@ -43,7 +43,7 @@ describe('random histories with moves, copies and edits', () => {
     folder.remove()
   })
 
-  test('land only at paths that the pull request itself changes, and there as it has them (T14)', async () => {
+  test('change only paths that the pull request itself changes, with its content (T14)', async () => {
     let seed = 20261120
     const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below
     const pick = <T>(items: readonly T[]): T | undefined => items[random(items.length)]
@@ -67,7 +67,7 @@ describe('random histories with moves, copies and edits', () => {
             next[target] = `${content}appended ${random(1000)}\n`
             break
           case 3:
-            // A whole directory moves.
+            // An entire directory moves.
             for (const name of Object.keys(next).filter((name) => name.startsWith('a/'))) {
               next[`d/${name.slice(2)}`] = next[name] ?? ''
               delete next[name]
@@ -125,7 +125,7 @@ describe('random histories with moves, copies and edits', () => {
       }
     }
     console.log(`60 merges: ${JSON.stringify(kinds)}`)
-    // All three ends were met, or the test shows nothing.
+    // The test proves something only if all three outcomes occurred.
     expect(Object.keys(kinds)).toEqual(
       expect.arrayContaining(['clean', 'conflict content', 'conflict rename']),
     )

@@ -1,4 +1,4 @@
-// Who waits for whom when many fetch into one mirror. The fetches are the test's own: they end when it says so.
+// Which fetches wait when many run in one mirror. The test ends each fetch explicitly.
 import { expect, test } from '@jest/globals'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
 import { openFetchLanes, type FetchLaneLimits } from '../../../src/adapters/git/fetch-lanes.ts'
@@ -6,7 +6,7 @@ import { openFetchLanes, type FetchLaneLimits } from '../../../src/adapters/git/
 const foreverMs = 1_000_000
 const defaultLimits = { slots: 2, slotTimeoutMs: foreverMs, maxRunning: 4, stoppableAfterMs: foreverMs }
 
-/** Fetches with names: which have begun, and how each is ended. */
+/** Named fetches: which have started, and a function that ends each. */
 function openTestLanes(limits: Partial<FetchLaneLimits> = {}) {
   const lanes = openFetchLanes({ ...defaultLimits, ...limits })
   const startedFetches: string[] = []
@@ -30,7 +30,7 @@ function openTestLanes(limits: Partial<FetchLaneLimits> = {}) {
 }
 const flushEvents = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a few fetches run at once, and the others in their turn', async () => {
+test('a few fetches run at once, and the others when a slot is free', async () => {
   const it = openTestLanes()
   const all = ['a', 'b', 'c', 'd'].map((name) => it.run(name))
   await flushEvents()
@@ -43,7 +43,7 @@ test('a few fetches run at once, and the others in their turn', async () => {
   expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('fetches that take long leave their places, up to a number', async () => {
+test('slow fetches give up their slots, up to a limit', async () => {
   const it = openTestLanes({ slotTimeoutMs: 0 })
   for (const name of ['a', 'b', 'c', 'd', 'e']) void it.run(name).catch(() => undefined)
   await flushEvents()
@@ -52,7 +52,7 @@ test('fetches that take long leave their places, up to a number', async () => {
   expect(it.begun).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
 
-test('the longest gives up when no more may go on beside it', async () => {
+test('the longest fetch times out when the limit of running fetches is reached', async () => {
   const it = openTestLanes({ slotTimeoutMs: 0, maxRunning: 2, stoppableAfterMs: -1 })
   const longest = it.run('long').catch((error: unknown) => error)
   const second = it.run('second')
@@ -65,7 +65,7 @@ test('the longest gives up when no more may go on beside it', async () => {
   expect(await Promise.all([second, third])).toEqual(['second', 'third'])
 })
 
-test('what runs alone has none beside it, and none passes it', async () => {
+test('an exclusive fetch runs alone, and no later fetch overtakes it', async () => {
   const it = openTestLanes()
   void it.run('before')
   void it.alone('alone')
@@ -78,7 +78,7 @@ test('what runs alone has none beside it, and none passes it', async () => {
   expect(it.begun).toEqual(['before', 'alone', 'after'])
 })
 
-test('what is stopped says why, and what waits goes on', async () => {
+test('a stopped fetch rejects with the reason, and waiting fetches continue', async () => {
   const it = openTestLanes({ slots: 1 })
   const running = it.run('running').catch((error: unknown) => error)
   const waiting = it.run('waiting')

@@ -29,7 +29,7 @@ afterEach(async () => {
 })
 
 describe('a fetch', () => {
-  test('brings the branch and the pull request, each known by its own question', async () => {
+  test('gets the branch tip and the pull request head', async () => {
     const head = origin.commit({ x: '2' }, [origin.tip('main')])
     origin.pull(7, head)
     expect(await mirror.tip('main')).toBeUndefined()
@@ -41,7 +41,7 @@ describe('a fetch', () => {
     expect(await mirror.contains(head, head)).toBe(true)
   })
 
-  test('brings no tag and no other branch', async () => {
+  test('gets no tag and no other branch', async () => {
     origin.branch('secret', origin.commit({ s: '1' }))
     origin.git(['tag', 'v1', origin.tip('main')])
     await mirror.fetch('main')
@@ -55,7 +55,7 @@ describe('a fetch', () => {
     await expect(mirror.treeOf(origin.tip('secret'))).rejects.toMatchObject({ code: 'missing' })
   })
 
-  test('follows a branch and a head that were forced elsewhere', async () => {
+  test('follows a force-pushed branch and head', async () => {
     origin.pull(1, origin.commit({ x: '2' }))
     await mirror.fetch('main', toPullNumber(1))
     const [branch, head] = [origin.commit({ x: '3' }), origin.commit({ x: '4' })]
@@ -65,7 +65,7 @@ describe('a fetch', () => {
     expect([await mirror.tip('main'), await mirror.pullHead(toPullNumber(1))]).toEqual([branch, head])
   })
 
-  test('of a branch that is gone leaves none, and still brings the pull request', async () => {
+  test('of a deleted branch removes it, and still gets the pull request', async () => {
     const head = origin.commit({ x: '2' })
     origin.pull(1, head)
     await mirror.fetch('main')
@@ -77,7 +77,7 @@ describe('a fetch', () => {
     expect(await mirror.pullHead(toPullNumber(99))).toBeUndefined()
   })
 
-  test('keeps apart branches whose names cannot be files side by side', async () => {
+  test('separates branches with names that conflict as files', async () => {
     await mirror.fetch('main')
     origin.branch('a/b', origin.tip('main'))
     await mirror.fetch('a/b')
@@ -90,13 +90,13 @@ describe('a fetch', () => {
     expect(await mirror.tip('a')).toBe(origin.tip('a'))
   })
 
-  test('may be asked for many times at once', async () => {
+  test('can run many times concurrently', async () => {
     for (let at = 1; at <= 20; at++) origin.pull(at, origin.commit({ x: String(at) }, [origin.tip('main')]))
     await Promise.all(Array.from({ length: 20 }, (_, at) => mirror.fetch('main', toPullNumber(at + 1))))
     for (let at = 1; at <= 20; at++) expect(await mirror.pullHead(toPullNumber(at))).toBeDefined()
   })
 
-  test('of a tree with an entry `..` is refused as corrupt, and the branch alone can still be fetched (T08)', async () => {
+  test('rejects a tree with an entry `..` as corrupt, and still gets the branch alone (T08)', async () => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
     const tree = toTreeSha(origin.git(['mktree'], `100644 blob ${blob}\t..\n`))
     const raw = `tree ${tree}\nparent ${origin.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`
@@ -111,7 +111,7 @@ describe('a fetch', () => {
     expect(await mirror.tip('main')).toBe(origin.tip('main'))
   })
 
-  test('of an old history with known warts goes through', async () => {
+  test('accepts an old commit with malformed author lines', async () => {
     const tree = origin.git(['mktree'], '')
     const raw = `tree ${tree}\nauthor  <> 0 +051800\ncommitter No Mail <> 01234 +0000\n\nold\n`
     const commit = origin.git(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], raw)
@@ -122,7 +122,7 @@ describe('a fetch', () => {
 })
 
 describe('branch names', () => {
-  test('that git forbids, or that could be an option or a pattern, are refused', async () => {
+  test('that git forbids, or that could be an option or a pattern, are rejected', async () => {
     const bad = [
       '',
       '-x',
@@ -150,7 +150,7 @@ describe('branch names', () => {
       'x'.repeat(241),
       '\ud800',
     ]
-    // A plus is allowed inside a name: it means something only before a refspec, where ours stands already.
+    // A plus is allowed in a name: it has a meaning only at the start of a refspec, which already has our plus.
     for (const name of bad.filter((name) => name !== '+a'))
       await expect(mirror.fetch(name)).rejects.toMatchObject({ code: 'refused' })
     await expect(mirror.fetch('+a')).resolves.toBeUndefined()
@@ -158,8 +158,8 @@ describe('branch names', () => {
   })
 })
 
-describe('an address', () => {
-  test('is https, or this machine; and holds no credential', async () => {
+describe('a URL', () => {
+  test('must use HTTPS or this machine, and must not contain a credential', async () => {
     const open = async (url: string) => {
       const opened = await openMirror({
         directory: join(folder.path, 'other.git'),
@@ -197,7 +197,7 @@ describe('an address', () => {
 })
 
 describe('the environment', () => {
-  test('of the machine is not listened to: no global config, no hooks, no redirected addresses', async () => {
+  test('of the machine is ignored, including its global configuration, hooks, and URL rewrites', async () => {
     const home = join(folder.path, 'home')
     mkdirSync(home)
     const hooks = join(folder.path, 'hooks')
@@ -230,7 +230,7 @@ describe('the environment', () => {
     expect(existsSync(join(folder.path, 'trace'))).toBe(false)
   })
 
-  test('git is asked for its version, and one that lacks merge-tree is turned away', async () => {
+  test('provides the git version, and a version without merge-tree is rejected', async () => {
     expect(mirror.version).toBe(await readGitVersion())
     expect(parseGitVersion('git version 2.38.0\n')).toBe('2.38.0')
     expect(parseGitVersion('git version 2.50.1 (Apple Git-155)\n')).toBe('2.50.1')
@@ -239,7 +239,7 @@ describe('the environment', () => {
       expect(() => parseGitVersion(old)).toThrow(expect.objectContaining({ code: 'unsupported' }))
   })
 
-  test('without any git program says so', async () => {
+  test('without a git program is rejected as `unsupported`', async () => {
     const path = process.env['PATH']
     process.env['PATH'] = folder.path
     try {
@@ -251,7 +251,7 @@ describe('the environment', () => {
 })
 
 describe('a mirror on disk', () => {
-  test('is found again by the next process, lock files of a dead one out of the way', async () => {
+  test('is reused by the next process, which removes the lock files of a dead one', async () => {
     await mirror.fetch('main')
     await mirror.close()
     const directory = join(folder.path, 'mirror.git')
@@ -269,7 +269,7 @@ describe('a mirror on disk', () => {
     )
   })
 
-  test('whose objects are damaged says `corrupt`, and is made anew by the next fetch', async () => {
+  test('with damaged objects rejects with `corrupt`, and the next fetch recreates it', async () => {
     await mirror.fetch('main')
     const tip = origin.tip('main')
     expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
@@ -288,7 +288,7 @@ describe('a mirror on disk', () => {
     expect(readdirSync(folder.path).filter((name) => name.includes('damaged'))).toEqual([])
   })
 
-  test('does not fill up with packs', async () => {
+  test('does not accumulate packs', async () => {
     for (let at = 1; at <= 60; at++) {
       origin.branch('main', origin.commit({ x: String(at) }, [origin.tip('main')]))
       await mirror.fetch('main')
@@ -310,7 +310,7 @@ describe('a mirror on disk', () => {
   })
 })
 
-describe('over http', () => {
+describe('over HTTP', () => {
   let server: SmartHttpServer
   beforeEach(async () => {
     server = await startSmartHttp(origin.directory, gitCredentials)
@@ -325,7 +325,7 @@ describe('over http', () => {
       timeouts,
     })
 
-  test('the password gets the mirror in, and is asked for anew each time', async () => {
+  test('the password authenticates the mirror, and is requested for each fetch', async () => {
     let asked = 0
     const http = await over(async () => {
       asked += 1
@@ -339,7 +339,7 @@ describe('over http', () => {
     await http.close()
   })
 
-  test('the password is in no argument, no environment, no file and no error', async () => {
+  test('the password is in no argument, environment, file, or error', async () => {
     const forms = [
       gitCredentials.password,
       encodeURIComponent(gitCredentials.password),
@@ -348,7 +348,7 @@ describe('over http', () => {
     const found: string[] = []
     let looked = 0
     server.fault = async (_request, response) => {
-      // Every git process of this machine at the moment when the server is being asked.
+      // Every git process on this machine at the time of the request.
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
         const text = ['cmdline', 'environ'].map((name) =>
           readIgnoringErrors(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
@@ -378,7 +378,7 @@ describe('over http', () => {
     await http.close()
   })
 
-  test('a wrong password, none, and one that cannot be had are `unauthorized`', async () => {
+  test('a wrong, missing, or unavailable password is `unauthorized`', async () => {
     for (const credential of [
       async () => ({ ...gitCredentials, password: 'wrong' }),
       async () => undefined,
@@ -391,7 +391,7 @@ describe('over http', () => {
     }
   })
 
-  test('no such repository is `missing`, a redirect is not followed, a broken answer is `unreachable`', async () => {
+  test('no repository is `missing`, a broken response `unreachable`, and redirects fail', async () => {
     const http = await over(async () => gitCredentials)
     server.fault = (_, response) => (response.writeHead(404).end(), true)
     await expect(http.fetch('main')).rejects.toMatchObject({ code: 'missing' })
@@ -421,7 +421,7 @@ describe('over http', () => {
     await http.close()
   })
 
-  test('a server that falls silent ends in `timeout`, closing in `aborted`, and no process stays behind', async () => {
+  test('a silent server is `timeout`, closing is `aborted`, and no process is left', async () => {
     const http = await over(async () => gitCredentials, { fetch: 700 })
     let asked = () => undefined as void
     server.fault = () => (asked(), true)
@@ -438,7 +438,7 @@ describe('over http', () => {
     expect(running.filter((line) => line.includes(server.url))).toEqual([])
   })
 
-  test('a server cannot choose our conclusion by what it says', async () => {
+  test('the text of a server error does not determine the error code', async () => {
     const http = await over(async () => gitCredentials)
     server.fault = (_, response) => {
       response

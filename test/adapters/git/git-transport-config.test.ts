@@ -1,4 +1,4 @@
-// How git is led through a proxy: what stands in its settings, and what it is told when it asks.
+// How git uses a proxy: its settings, and the answers of its credential helper.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -13,8 +13,8 @@ const openProxiedRemote = (url: string, given: Record<string, string> = proxyEnv
   openRemote(url, () => Promise.resolve(undefined), given)
 const remote = openProxiedRemote('https://github.com/coast/operators.git')
 
-describe('the way to a server', () => {
-  test('no setting holds the password, in any form', () => {
+describe('the transport configuration', () => {
+  test('contains the proxy, but its password in no form', () => {
     const settings = JSON.stringify(buildTransportSettings(remote, true, {}))
     expect(settings).toContain('http://bot@proxy.example:3128')
     for (const form of [
@@ -25,7 +25,7 @@ describe('the way to a server', () => {
       expect(settings).not.toContain(form)
   })
 
-  test('has no proxy where NO_PROXY says so, none for this machine, and none where none is set', () => {
+  test('has no proxy for hosts in NO_PROXY, for this machine, or if none is set', () => {
     const direct = openProxiedRemote('https://github.com/a/b.git', {
       ...proxyEnvironment,
       NO_PROXY: 'github.com',
@@ -38,13 +38,13 @@ describe('the way to a server', () => {
       expect(buildTransportSettings(one, false, {})).toEqual([])
   })
 
-  test('a malformed proxy is refused before git runs, without a word of it', () => {
+  test('rejects a malformed proxy URL before git runs', () => {
     expect(() =>
       openProxiedRemote('https://github.com/a/b.git', { HTTPS_PROXY: 'socks5://u:secret@p' }),
     ).toThrow(/^HTTPS_PROXY is not a proxy URL/)
   })
 
-  test('nothing asks the server past the proxy', async () => {
+  test('does not fetch advertised refs directly if there is a proxy', async () => {
     let asked = 0
     const server = createServer((_request, response) => {
       asked += 1
@@ -63,8 +63,8 @@ describe('the way to a server', () => {
   test.each([
     ['the proxy', 'proxy.example:3128', 'for-proxy'],
     ['the server', 'github.com', 'for-server'],
-    ['anybody else', 'elsewhere.example', 'for-server'],
-  ])('who is asked about %s says what is for that', (_what, host, said) => {
+    ['another host', 'elsewhere.example', 'for-server'],
+  ])('has a credential helper that answers for %s with the expected password', (_what, host, said) => {
     const helper =
       buildTransportSettings(remote, true, {}).findLast(([name]) => name === 'credential.helper')?.[1] ?? ''
     const script = `${helper.slice(1)} get`

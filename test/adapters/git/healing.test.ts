@@ -1,4 +1,4 @@
-// A mirror is a cache: whatever is done to its folder while it is open costs a fetch, and nothing else.
+// A mirror is a cache: damage to its folder, even while it is open, costs only a fetch.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import {
   chmodSync,
@@ -37,7 +37,7 @@ afterEach(async () => {
   folder.remove()
 })
 
-/** What a job does: brings the commits, merges, lists and reads. */
+/** Does what a job does: fetches the commits, merges, lists, and reads. */
 async function useMirror(): Promise<string> {
   await mirror.fetch('main', toPullNumber(7))
   const [base, head] = [await mirror.tip('main'), await mirror.pullHead(toPullNumber(7))]
@@ -106,7 +106,7 @@ const mirrorDamages: readonly (readonly [what: string, damage: () => void])[] = 
   ],
 ] as const
 
-/** Two tries: the first may find the damage in the middle of its work. */
+/** Runs twice: the first run may find the damage halfway through. */
 async function expectHealing(): Promise<void> {
   await useMirror().catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error
@@ -115,13 +115,13 @@ async function expectHealing(): Promise<void> {
   expect(readdirSync(folder.path).filter((name) => name.includes('damaged'))).toEqual([])
 }
 
-test.each(mirrorDamages)('a mirror whose folder %s is made anew', async (_what, damage) => {
+test.each(mirrorDamages)('a mirror whose folder %s is recreated', async (_what, damage) => {
   damage()
   await expectHealing()
 })
 
 test.each(mirrorDamages)(
-  'a mirror whose folder %s while nobody had it open is made anew',
+  'a mirror whose folder %s while it was closed is recreated',
   async (_what, damage) => {
     await mirror.close()
     damage()
@@ -132,22 +132,22 @@ test.each(mirrorDamages)(
 
 test.each<readonly [string, () => void]>([
   ['is gone', () => rmSync(origin.directory, { recursive: true })],
-  ['has no such branch', () => origin.git(['update-ref', '-d', 'refs/heads/main'])],
+  ['does not have the branch', () => origin.git(['update-ref', '-d', 'refs/heads/main'])],
   [
-    'sends nonsense',
+    'sends invalid data',
     () =>
       listFilesBelow(join(origin.directory, 'objects')).forEach((file) =>
         writeFileSync(makeWritable(file), 'nonsense'),
       ),
   ],
-])('a sound mirror is kept when the server %s', async (_what, damage) => {
+])('an intact mirror is kept when the server %s', async (_what, damage) => {
   const { ino } = statSync(directory)
   damage()
   await mirror.fetch('main', toPullNumber(8)).catch(() => undefined)
   expect(statSync(directory).ino).toBe(ino)
 })
 
-test('an id that nobody has makes the mirror anew once, and not each time it is named', async () => {
+test('an unknown object id recreates the mirror at most once', async () => {
   const nowhere = toBlobSha('1'.repeat(40))
   const folders = new Set<number>()
   for (let tries = 0; tries < 4; tries += 1) {

@@ -1,4 +1,4 @@
-// A program that is started by the launcher's process ends as one that is started from here.
+// A program started by the launcher's process behaves like one started from this process.
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ describe.each([
   ['the launcher', launcher.run],
   ['this process', runProcess],
 ])('started by %s, a program', (_by, run) => {
-  test('tells its output, its errors and how it ended', async () => {
+  test('returns its output, errors, and exit status', async () => {
     expect(await run(createProcessOrder('printf "a\\0b"; echo no >&2; exit 3'))).toEqual({
       code: 3,
       signal: null,
@@ -36,7 +36,7 @@ describe.each([
     })
   })
 
-  test('gets its input, its folder, its environment alone and what lies in its pipes', async () => {
+  test('gets its input, folder, pipes, and only its own environment', async () => {
     const input = Buffer.from([0, 255, 10])
     const script = 'cat; pwd; echo "$SAID"; cat <&3; env | cut -d= -f1 | grep -v _ | sort | tr "\\n" " "'
     const { stdout } = await run(
@@ -51,7 +51,7 @@ describe.each([
     expect(stdout.subarray(3).toString()).toBe('/usr\nthis\nsecret\nPATH PWD SAID ')
   })
 
-  test('is stopped where it says too much, takes too long or is not wanted any more', async () => {
+  test('is stopped if its output is too large, it takes too long, or it is aborted', async () => {
     const long = 'trap "exit 9" TERM; while :; do sleep 0.05; done'
     expect(await run(createProcessOrder('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
     expect(
@@ -67,11 +67,11 @@ describe.each([
     const aborted = run(createProcessOrder(long), abort.signal)
     abort.abort()
     expect(await aborted).toMatchObject({ stopped: 'aborted' })
-    // Nobody wanted it any more before it began.
+    // It was aborted before it started.
     expect(await run(createProcessOrder(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
   })
 
-  test('that is not there rejects with the reason of the system', async () => {
+  test('that cannot be started rejects with the system error', async () => {
     await expect(run(createProcessOrder('', { program: 'no-such-program' }))).rejects.toMatchObject({
       code: 'ENOENT',
     })
@@ -81,7 +81,7 @@ describe.each([
   })
 })
 
-test('orders are carried out beside one another', async () => {
+test('programs run concurrently', async () => {
   const folder = createTemporaryFolder('launcher')
   const pipe = join(folder.path, 'pipe')
   try {
@@ -95,13 +95,13 @@ test('orders are carried out beside one another', async () => {
   }
 })
 
-test('a launcher whose process is killed says so, and works again', async () => {
+test('a killed launcher process rejects the running program, and the launcher works again', async () => {
   const said = launcher.run(createProcessOrder('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
   await expect(said).rejects.toThrow('has exited')
   expect((await launcher.run(createProcessOrder('echo again'))).stdout.toString()).toBe('again\n')
 })
 
-test('whoever starts one can end without closing it; what was started then runs to its end', async () => {
+test('a process can exit without closing its launcher, and started programs run to completion', async () => {
   const folder = createTemporaryFolder('launcher')
   const [begin, end] = [join(folder.path, 'begin'), join(folder.path, 'end')]
   const script = `

@@ -1,5 +1,5 @@
-// Listings made from one another and differences told by tree objects are what git itself says, on random trees and on those
-// that somebody made to be trouble.
+// Listings derived from one another, and differences computed from tree objects, match git's output on random trees and
+// on malicious trees.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
@@ -21,7 +21,7 @@ const abortController = new AbortController()
 let origin: OriginRepository
 let objectReader: ObjectReader
 let runLocalGit: LocalGit
-/** What was asked of the git program. */
+/** The subcommands that ran in a git process. */
 const gitCalls: string[] = []
 
 beforeAll(() => {
@@ -54,13 +54,13 @@ const diffTreesByGit = async (before: TreeSha, after: TreeSha) =>
 let randomState = 8
 const randomBelow = (below: number) => (randomState = (randomState * 48271) % 2147483647) % below
 
-/** Files, links, programs and submodules under names that sort otherwise as directories, some of them moved. */
+/** Files, links, executables, and submodules with names that sort differently as directories, some of them moved. */
 function createRandomFiles(from: OriginFiles): OriginFiles {
   const names = ['a', 'a-', 'a.b', 'a0', 'B', 'é', '\u{1f4a5}', '\uffee', 'z z']
   const files = new Map<string, OriginFile>(Object.entries(from).filter(() => randomBelow(6) > 0))
   for (let left = randomBelow(8); left > 0; left--) {
     const path = Array.from({ length: 1 + randomBelow(4) }, () => names[randomBelow(names.length)]).join('/')
-    // Where a directory was a file comes, and the other way round.
+    // A file replaces a directory, and vice versa.
     for (const other of files.keys())
       if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other)
     const content = String(randomBelow(4))
@@ -75,7 +75,7 @@ function createRandomFiles(from: OriginFiles): OriginFiles {
   return Object.fromEntries(files)
 }
 
-test('random trees are listed and compared as git does it', async () => {
+test('random trees are listed and compared as git does', async () => {
   const trees: TreeSha[] = []
   let files: OriginFiles = {}
   for (let round = 0; round < 25; round++) trees.push(writeTreeOf((files = createRandomFiles(files))))
@@ -100,7 +100,7 @@ test('random trees are listed and compared as git does it', async () => {
   }
 })
 
-test('a tree that differs in little from a known one starts no git, and shares what is the same', async () => {
+test('a tree similar to a known one starts no git process, and shares the unchanged entries', async () => {
   const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at % 20}/f${at}`, `${at}`]))
   const [before, after] = [writeTreeOf(files), writeTreeOf({ ...files, 'd3/new': 'x' })]
   const listings = openFreshListings()
@@ -119,7 +119,7 @@ test('a tree that differs in little from a known one starts no git, and shares w
   expect(now[0]).toBe(known[0])
 })
 
-/** A tree object of these bytes, however odd. */
+/** A tree object with exactly these entries, valid or not. */
 function writeRawTree(...entries: readonly (readonly [mode: string, name: string, oid: string])[]): TreeSha {
   const bytes = entries.map(([mode, name, oid]) =>
     Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
@@ -131,18 +131,18 @@ function writeRawTree(...entries: readonly (readonly [mode: string, name: string
 
 describe('a tree that git would not write', () => {
   test.each([
-    ['with one name twice', (blob: string) => writeRawTree(['100644', 'a', blob], ['100644', 'a', blob])],
+    ['with a duplicate name', (blob: string) => writeRawTree(['100644', 'a', blob], ['100644', 'a', blob])],
     [
-      'with a file and a directory of one name',
+      'with a file and a directory of the same name',
       (blob: string, tree: string) =>
         writeRawTree(['100644', 'a', blob], ['100644', 'a.b', blob], ['40000', 'a', tree]),
     ],
-    ['in another order', (blob: string) => writeRawTree(['100644', 'b', blob], ['100644', 'a', blob])],
+    ['in the wrong order', (blob: string) => writeRawTree(['100644', 'b', blob], ['100644', 'a', blob])],
     ['with an old mode', (blob: string) => writeRawTree(['100664', 'a', blob])],
     ['with an empty directory', () => writeRawTree(['40000', 'a', writeRawTree()])],
     ['with a slash in a name', (blob: string) => writeRawTree(['100644', 'a/b', blob])],
-    ['with what is not there', () => writeRawTree(['40000', 'a', '1'.repeat(40)])],
-  ])('%s is git’s to tell', async (_, make) => {
+    ['with a missing tree', () => writeRawTree(['40000', 'a', '1'.repeat(40)])],
+  ])('%s is left to git', async (_, make) => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
     const odd = make(blob, writeTreeOf({ x: 'x' }))
     const plain = writeTreeOf({ c: 'x' })
@@ -160,7 +160,7 @@ describe('a tree that git would not write', () => {
     ])
   })
 
-  test('ends in git’s own words where it cannot be listed', async () => {
+  test('rejects with the error of git if it cannot be listed', async () => {
     const odd = writeRawTree(['40000', 'a', '1'.repeat(40)])
     const listings = openFreshListings()
     await listings.list(writeTreeOf({ c: 'x' }), '')
@@ -169,8 +169,8 @@ describe('a tree that git would not write', () => {
   })
 })
 
-describe('trees that stand for more than they weigh', () => {
-  /** Directories within directories, ten of the same in each. */
+describe('trees with many more paths than objects', () => {
+  /** Nested directories, each with ten copies of the same one. */
   const wide = (levels: number): TreeSha => {
     let tree = writeTreeOf({ f: 'x' })
     for (let left = levels; left > 0; left--)
@@ -178,7 +178,7 @@ describe('trees that stand for more than they weigh', () => {
     return tree
   }
 
-  test('are too large, from whichever side they are met, and nothing waits for them', async () => {
+  test('are rejected as too large on either side, within five seconds of CPU time', async () => {
     const [plain, huge] = [writeTreeOf({ c: 'x' }), wide(9)]
     const listings = openFreshListings()
     await listings.list(plain, '')
@@ -196,7 +196,7 @@ describe('trees that stand for more than they weigh', () => {
     expect((user + system) / 1000).toBeLessThan(5000)
   })
 
-  test('are counted by what differs where the other side is known', async () => {
+  test('are limited by the number of differing paths if the other side is known', async () => {
     const [plain, many] = [writeTreeOf({ c: 'x' }), wide(2)]
     const listings = openFreshListings(99)
     await listings.list(plain, '')
@@ -211,7 +211,7 @@ describe('trees that stand for more than they weigh', () => {
     expect(await openFreshListings(101).diff(plain, many)).toHaveLength(101)
   })
 
-  test('are git’s to walk where they are deep', async () => {
+  test('are left to git if they are deep', async () => {
     let deep = writeTreeOf({ f: 'x' })
     for (let left = 150; left > 0; left--) deep = writeRawTree(['40000', 'd', deep])
     expect(await compareTreeObjects(objectReader, writeTreeOf({ c: 'x' }), deep)).toBeUndefined()

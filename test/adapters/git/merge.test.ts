@@ -36,7 +36,7 @@ async function listMergedPaths(base: CommitSha, head: CommitSha) {
 }
 
 describe('a merge', () => {
-  test('has the base as its first parent, the head as its second, and the message given', async () => {
+  test('has the base as its first parent, the head as its second, and the given message', async () => {
     const root = origin.commit({ 'a/x': '1\n', 'b/y': '1\n' })
     const base = origin.commit({ 'a/x': '1\n', 'b/y': '2\n' }, [root])
     const head = origin.commit({ 'a/x': '2\n', 'b/y': '1\n' }, [root])
@@ -51,7 +51,7 @@ describe('a merge', () => {
     expect(show).toContain('author catalog-bot <catalog-bot@noreply.invalid> ')
   })
 
-  test('is the same commit each time it is made, also in another mirror at another moment', async () => {
+  test('is the same commit each time, also in another mirror at a later time', async () => {
     const root = origin.commit({ x: '1' })
     const base = origin.commit({ x: '1', y: '1' }, [root])
     const head = origin.commit({ x: '2' }, [root])
@@ -70,19 +70,19 @@ describe('a merge', () => {
     expect(await mirror.merge(base, head, 'Another message')).not.toEqual(first)
   })
 
-  test("carries a date that a forged head cannot throw far ahead of the base's", () => {
+  test("has a date that a forged head cannot move far ahead of the base's", () => {
     expect(computeMergeDate(1000, 1500)).toBe(1500)
     expect(computeMergeDate(1_700_000_000, 978_307_200)).toBe(1_700_000_000)
     expect(computeMergeDate(1_700_000_000, 99_999_999_999)).toBe(1_700_000_000 + 366 * 24 * 3600)
   })
 
-  test('of a head with a forged author, a date in 2001 or none that can be read is made all the same', async () => {
+  test('of a head with a forged author and a date in 2001 succeeds', async () => {
     const root = origin.commit({ x: '1' })
     const forged = origin.commit({ x: '2' }, [root], { time: 978_307_200, author: 'catalog-bot <x@y>' })
     expect(await listMergedPaths(root, forged)).toEqual(['x'])
   })
 
-  test('of a head that the base contains, or that is the base, is nothing', async () => {
+  test('of a head that the base contains, or that is the base, is `nothing`', async () => {
     const root = origin.commit({ x: '1' })
     const base = origin.commit({ x: '2' }, [root])
     await mergeInMirror(base, root)
@@ -90,7 +90,7 @@ describe('a merge', () => {
     expect(await mirror.merge(base, base, 'Merge')).toEqual({ kind: 'nothing' })
   })
 
-  test('of a head that only goes on from the base is a merge commit still', async () => {
+  test('of a head that contains the base is clean', async () => {
     const base = origin.commit({ x: '1' })
     const head = origin.commit({ x: '2' }, [base])
     expect(await listMergedPaths(base, head)).toEqual(['x'])
@@ -114,7 +114,7 @@ describe('a merge', () => {
     expect(await listMergedPaths(base, head)).toEqual(['x'])
   })
 
-  test('of histories without a common commit is refused as a conflict that says so', async () => {
+  test('of histories without a common commit is a conflict with that reason', async () => {
     const base = origin.commit({ x: '1' })
     const head = origin.commit({ y: '1' })
     expect(await listMergedPaths(base, head)).toEqual({
@@ -124,14 +124,14 @@ describe('a merge', () => {
     })
   })
 
-  test('of a commit that is not here rejects with `missing`', async () => {
+  test('of an unknown commit rejects with `missing`', async () => {
     const base = origin.commit({ x: '1' })
     await mergeInMirror(base, base)
     const nowhere = 'f'.repeat(40) as CommitSha
     await expect(mirror.merge(base, nowhere, 'Merge')).rejects.toMatchObject({ code: 'missing' })
   })
 
-  test('takes no driver, no filter and no text conversion from attributes in the trees', async () => {
+  test('ignores merge drivers, filters, and text conversions in the attributes of the trees', async () => {
     const attributes = '* merge=union text eol=crlf ident working-tree-encoding=UTF-16 filter=lfs\n'
     const root = origin.commit({ '.gitattributes': attributes, x: '$Id$\n1\n' })
     const base = origin.commit({ '.gitattributes': attributes, x: '$Id$\n2\n' }, [root])
@@ -140,8 +140,8 @@ describe('a merge', () => {
   })
 })
 
-describe('what a merge does to paths the pull request does not name', () => {
-  test('a file moved out of a neighbour shows both paths', async () => {
+describe('effects of a merge on paths outside the pull request', () => {
+  test('a file moved out of another package shows both paths', async () => {
     const victim = createLongFile('csv', 60)
     const base = origin.commit({ 'operators/victim/csv.yaml': victim, 'operators/mine/x': 'x' })
     const head = origin.commit({ 'operators/mine/csv.yaml': victim, 'operators/mine/x': 'x' }, [base])
@@ -151,7 +151,7 @@ describe('what a merge does to paths the pull request does not name', () => {
     ])
   })
 
-  test('a file that the base moved is not changed at its new place: conflict', async () => {
+  test('a change to a file that the base moved is a conflict', async () => {
     const root = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100), z: 'z' })
     const base = origin.commit({ 'operators/b/x.yaml': createLongFile('x', 100), z: 'z' }, [root])
     const head = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100, 50), z: 'z' }, [root])
@@ -163,7 +163,7 @@ describe('what a merge does to paths the pull request does not name', () => {
     })
   })
 
-  test('a file that the head moved does not take over what the base changed at the old place: conflict', async () => {
+  test('a move of a file that the base changed is a conflict', async () => {
     const root = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100), z: 'z' })
     const base = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100, 50), z: 'z' }, [root])
     const head = origin.commit({ 'operators/b/x.yaml': createLongFile('x', 100), z: 'z' }, [root])
@@ -181,7 +181,7 @@ describe('what a merge does to paths the pull request does not name', () => {
     expect(await listMergedPaths(base, head)).toEqual(['operators/a/new'])
   })
 
-  test('a criss-cross history shows the reverted file of the victim', async () => {
+  test('a criss-cross history shows the reverted file of another package', async () => {
     const tree = (victim: string, more: Record<string, string> = {}) => ({
       'operators/victim/v': victim,
       ...more,
@@ -195,7 +195,7 @@ describe('what a merge does to paths the pull request does not name', () => {
     expect(await listMergedPaths(base, head)).toEqual(['operators/victim/v'])
   })
 
-  test('deep drift of the base costs no conflict', async () => {
+  test('a base that is several commits ahead causes no conflict', async () => {
     const root = origin.commit({ a: '1', b: '1', c: '1' })
     const moved = origin.commit({ a: '2', b: '1', d: '1' }, [root])
     const base = origin.commit({ a: '3', b: '1', e: '1' }, [moved])

@@ -1,5 +1,5 @@
-// A bare repository that stands for GitHub's: commits are written into it as git writes them, so that a test can
-// state whole trees, odd modes and criss-cross histories in a line each.
+// A bare repository in place of GitHub's: commits are written as git writes them, so that a test can define complete
+// trees, unusual modes, and criss-cross histories in one line each.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -54,7 +54,7 @@ export function createOrigin(directory: string): OriginRepository {
   return openOrigin(directory)
 }
 
-/** In a bare repository that is there. */
+/** Opens an existing bare repository. */
 export function openOrigin(directory: string): OriginRepository {
   const run = (args: readonly string[], input?: string | Buffer): string => {
     const { status, stdout, stderr } = spawnSync('git', args, {
@@ -96,7 +96,7 @@ export function openOrigin(directory: string): OriginRepository {
   }
 }
 
-/** As git writes a ref that is not packed: whole at once, for whoever reads it meanwhile. */
+/** Writes a loose ref atomically, as git does, so that a concurrent reader never sees half of it. */
 function writeRef(directory: string, name: string, commit: CommitSha): void {
   const file = join(directory, name)
   mkdirSync(dirname(file), { recursive: true })
@@ -104,7 +104,7 @@ function writeRef(directory: string, name: string, commit: CommitSha): void {
   renameSync(`${file}.lock`, file)
 }
 
-/** Undefined: it is packed, or there is none. */
+/** Undefined if the ref is packed or does not exist. */
 function readRef(directory: string, branch: string): string | undefined {
   const file = join(directory, 'refs/heads', branch)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
@@ -113,11 +113,11 @@ function readRef(directory: string, branch: string): string | undefined {
 interface ObjectWriter {
   /** The object's id. */
   put(type: 'blob' | 'tree' | 'commit', content: Buffer): string
-  /** Undefined: the commit was not written here. */
+  /** Undefined if this writer did not write the commit. */
   treeOf(commit: CommitSha): string | undefined
 }
 
-/** Writes objects as git does, in this process: a test makes hundreds of commits, and each process of git's costs more. */
+/** Writes objects in this process: a test makes hundreds of commits, and a git process for each would be slower. */
 function createObjectWriter(directory: string): ObjectWriter {
   const known = new Set<string>()
   const trees = new Map<string, string>()
@@ -133,7 +133,7 @@ function createObjectWriter(directory: string): ObjectWriter {
       const file = join(folder, oid.slice(2))
       if (existsSync(file)) return oid
       mkdirSync(folder, { recursive: true })
-      // Never half there for a git that looks meanwhile.
+      // Renamed when complete, so that a concurrent git process never reads half of it.
       writeFileSync(`${file}.new`, deflateSync(whole, { level: 1 }), { mode: 0o444 })
       renameSync(`${file}.new`, file)
       return oid
@@ -144,7 +144,7 @@ function createObjectWriter(directory: string): ObjectWriter {
 type FolderEntries = Map<string, FolderEntry>
 type FolderEntry = { readonly below: FolderEntries } | { readonly mode: string; readonly oid: string }
 
-/** A tree with exactly these files; a later path takes the place of what is in its way. */
+/** A tree with exactly these files; a later path replaces an earlier one that conflicts with it. */
 function writeTree(objects: ObjectWriter, files: OriginFiles): TreeSha {
   const root: FolderEntries = new Map()
   for (const [path, file] of Object.entries(files)) {
@@ -168,7 +168,7 @@ function writeFolder(objects: ObjectWriter, folder: FolderEntries): string {
     const { mode, oid } = 'below' in held ? { mode: '40000', oid: writeFolder(objects, held.below) } : held
     const short = mode.replace(/^0/, '')
     return {
-      // Directories are sorted as if a slash stood behind their names.
+      // Directories are sorted as if their names ended with a slash.
       order: Buffer.from(short === '40000' ? `${name}/` : name),
       bytes: Buffer.concat([Buffer.from(`${short} ${name}\0`), Buffer.from(oid, 'hex')]),
     }
@@ -177,7 +177,7 @@ function writeFolder(objects: ObjectWriter, folder: FolderEntries): string {
   return objects.put('tree', Buffer.concat(sorted.map(({ bytes }) => bytes)))
 }
 
-/** Lines `prefix 1` ... `prefix n`: a file long enough for git to see it again after a move. */
+/** Lines `prefix 1` ... `prefix n`: a file long enough for git to detect its rename. */
 export function createLongFile(prefix: string, lines: number, changed?: number): string {
   return Array.from(
     { length: lines },

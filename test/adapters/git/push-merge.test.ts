@@ -68,8 +68,8 @@ const installHook = (name: string, script: string) => {
   chmodSync(path, 0o755)
 }
 
-describe('landing', () => {
-  test('makes exactly the validated commit the tip of the base branch, over http and from a folder', async () => {
+describe('the push of a merge', () => {
+  test('makes the validated commit the tip of the base branch, over HTTP and from a folder', async () => {
     const first = await createPermit()
     expect(await mirror.pushMerge(first)).toEqual({ kind: 'landed' })
     expect(origin.tip('main')).toBe(first.landing.commit)
@@ -82,13 +82,13 @@ describe('landing', () => {
     expect(origin.tip('main')).toBe(second.landing.commit)
   })
 
-  test('again, when the branch is there already, is landed still', async () => {
+  test('succeeds again if the branch already has the commit', async () => {
     const granted = await createPermit()
     await mirror.pushMerge(granted)
     expect(await mirror.pushMerge(granted)).toEqual({ kind: 'landed' })
   })
 
-  test('after the base moved changes nothing and says so (T37)', async () => {
+  test('changes nothing and reports `base-moved` if the base moved (T37)', async () => {
     const granted = await createPermit()
     const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
     origin.branch('main', moved)
@@ -96,7 +96,7 @@ describe('landing', () => {
     expect(origin.tip('main')).toBe(moved)
   })
 
-  test('after the base was thrown back to an ancestor changes nothing, though it would be a fast-forward', async () => {
+  test('changes nothing if the base was reset to an ancestor, even though it is a fast-forward', async () => {
     const root = origin.tip('main')
     origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '2' }, [root]))
     const granted = await createPermit()
@@ -105,14 +105,14 @@ describe('landing', () => {
     expect(origin.tip('main')).toBe(root)
   })
 
-  test('after the base branch was deleted does not make it again', async () => {
+  test('does not recreate a deleted base branch', async () => {
     const granted = await createPermit()
     origin.git(['update-ref', '-d', 'refs/heads/main'])
     expect(await mirror.pushMerge(granted)).toEqual({ kind: 'base-moved' })
     expect(origin.git(['for-each-ref', 'refs/heads'])).toBe('')
   })
 
-  test('when the base moves while the push is under way changes nothing', async () => {
+  test('changes nothing if the base moves during the push', async () => {
     const granted = await createPermit()
     const moved = origin.commit({ 'a/x': '1', 'b/y': '2' }, [origin.tip('main')])
     gitServer.fault = (request) => {
@@ -123,7 +123,7 @@ describe('landing', () => {
     expect(origin.tip('main')).toBe(moved)
   })
 
-  test('of two permits for the same base lets one through', async () => {
+  test('succeeds for only one of two permits with the same base', async () => {
     const one = await createPermit()
     origin.pull(1, origin.commit({ 'a/x': '1', 'b/y': '7' }, [origin.tip('main')]))
     const other = await createPermit()
@@ -134,7 +134,7 @@ describe('landing', () => {
     expect([one.landing.commit, other.landing.commit]).toContain(origin.tip('main'))
   })
 
-  test('moves no other ref and runs no hook of ours', async () => {
+  test('moves no other ref', async () => {
     origin.git(['tag', '-f', 'v1', origin.tip('main')])
     const granted = await createPermit()
     const refs = () => origin.git(['for-each-ref', '--format=%(refname) %(objectname)'])
@@ -145,7 +145,7 @@ describe('landing', () => {
     )
   })
 
-  test('that the server refuses gives its reason, harmless to print', async () => {
+  test('returns the reason of a rejection by the server without control characters', async () => {
     installHook(
       'pre-receive',
       'printf "GH006: \\033[31mProtected\\033[0m branch update failed\\n" >&2; exit 1',
@@ -158,7 +158,7 @@ describe('landing', () => {
     expect(reason.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f]/)
   })
 
-  test('without the right to push is refused, with a wrong password `unauthorized`, at an unreachable server neither', async () => {
+  test('is rejected on HTTP 403, `unauthorized` on 401, and `unreachable` on 503 or offline', async () => {
     const granted = await createPermit()
     gitServer.fault = (request, response) =>
       request.url?.includes('receive-pack') ? (response.writeHead(403).end(), true) : false
@@ -171,10 +171,10 @@ describe('landing', () => {
     await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'unreachable' })
   })
 
-  test('whose answer is lost is `outcome-unknown`, and reading tells (T39)', async () => {
+  test('is `outcome-unknown` if the response is lost, and a fetch shows the outcome (T39)', async () => {
     const granted = await createPermit()
     gitServer.fault = (request, response) => {
-      // The push is worked off; its answer is cut. git sends the answer's head before it has begun.
+      // The push completes, but its response is cut. git sends the response headers before it starts.
       if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) {
         response.writeHead = () => response
         response.write = () => true
@@ -188,7 +188,7 @@ describe('landing', () => {
     expect(await mirror.tip('main')).toBe(granted.landing.commit)
   })
 
-  test('whose answer is an error page or a cut connection is `outcome-unknown` too', async () => {
+  test('is `outcome-unknown` if the response is an error page or the connection is closed', async () => {
     const granted = await createPermit()
     const atPush = (answer: (response: ServerResponse) => void) => {
       gitServer.fault = (request, response) => {
@@ -209,7 +209,7 @@ describe('landing', () => {
     await expect(mirror.pushMerge(granted)).rejects.toMatchObject({ code: 'outcome-unknown' })
   })
 
-  test('that takes too long is `outcome-unknown`', async () => {
+  test('is `outcome-unknown` if it takes too long', async () => {
     const granted = await createPermit()
     await mirror.close()
     mirror = await openTestMirror(`${gitServer.url}/origin.git`, { push: 600 })
@@ -218,8 +218,8 @@ describe('landing', () => {
   })
 })
 
-describe('the door', () => {
-  test('opens to a minted permit only, not to an object that looks like one', async () => {
+describe('a merge permit', () => {
+  test('must be minted, and a similar object is rejected', async () => {
     const granted = await createPermit()
     const copy = { landing: granted.landing } as unknown as MergePermit
     await expect(mirror.pushMerge(copy)).rejects.toMatchObject({ code: 'refused' })
@@ -227,7 +227,7 @@ describe('the door', () => {
     expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 
-  test('stays shut for a commit that is not the merge of the permit’s base and head with its tree', async () => {
+  test('is rejected if its commit is not the merge of its base and head with its tree', async () => {
     const granted = await createPermit()
     const { base, head } = granted.landing
     const foreign = origin.commit({ 'a/x': 'evil' }, [base, head])
@@ -253,7 +253,7 @@ describe('the door', () => {
     expect(gitServer.requests.filter(({ path }) => path.includes('receive-pack'))).toEqual([])
   })
 
-  test('is the only one: `push` is an argument in one file of the floor', () => {
+  test('guards the only push: one file in src/git passes `push` to git', () => {
     const floor = join(import.meta.dirname, '..', '..', '..', 'src', 'adapters', 'git')
     const pushing = readdirSync(floor).filter((name) =>
       /'(?:push|send-pack|remote-https?|http-push)'/.test(readFileSync(join(floor, name), 'utf8')),

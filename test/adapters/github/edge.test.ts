@@ -1,4 +1,4 @@
-// What goes over the wire to GitHub, and what other servers than our sandbox answer: old ones, ones that say no.
+// Requests to GitHub on the wire, and responses that our sandbox does not give: old servers and rejections.
 import { describe, expect, jest, test } from '@jest/globals'
 import { Octokit } from '@octokit/rest'
 import nock from 'nock'
@@ -44,8 +44,8 @@ const unsupportedVersionResponse = {
   message: `The version you specified in the "X-GitHub-API-Version" request header, "${apiVersion}", is not a supported version. The following versions are currently supported: none.`,
 }
 
-describe('the version of the REST interface', () => {
-  test('is sent with every request, also with those that get tokens', async () => {
+describe('the version of the REST API', () => {
+  test('is sent with every request, including token requests', async () => {
     const versioned = nock(githubHost, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
     versioned.post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
     versioned.get(`${repositoryPath}/branches?per_page=100`).reply(200, [])
@@ -57,10 +57,10 @@ describe('the version of the REST interface', () => {
     expect(warned).not.toHaveBeenCalled()
   })
 
-  test('is left out, with a word, where the server does not know it', async () => {
+  test('is omitted with a warning if the server does not support it', async () => {
     const versioned = nock(githubHost, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
     versioned.post('/api/v3/app/installations/9/access_tokens').reply(400, unsupportedVersionResponse)
-    // It was made before the answer to the other came.
+    // This request was built before the response to the first one arrived.
     versioned.get(`${repositoryPath}/branches?per_page=100`).reply(400, unsupportedVersionResponse)
     const plain = nock(githubHost, { badheaders: ['x-github-api-version'] })
     plain.post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
@@ -74,7 +74,7 @@ describe('the version of the REST interface', () => {
     ])
   })
 
-  test('is no reason to write anything twice', async () => {
+  test('does not cause a repeated write', async () => {
     nock(githubHost).post('/api/v3/app/installations/9/access_tokens').reply(201, tokenResponse)
     nock(githubHost).post(`${repositoryPath}/dispatches`).reply(400, unsupportedVersionResponse)
     const { app } = openEdgeClient()
@@ -100,7 +100,7 @@ describe('the rules of a branch', () => {
   const temporary = 'catalog-bot/tmp-0'
   const here = `${repositoryPath}/branches/rel%2F1`
 
-  test('fill pages, which are read to the last; a ruleset is asked about once', async () => {
+  test('are read to the last page, and each ruleset is requested once', async () => {
     const rule = (context: string) => ({
       type: 'required_status_checks',
       parameters: { strict_required_status_checks_policy: false, required_status_checks: [{ context }] },
@@ -124,7 +124,7 @@ describe('the rules of a branch', () => {
     })
   })
 
-  test('of a server without rulesets are what it has, with a word', async () => {
+  test('of a server without rulesets come from branch protection, and the gap is reported', async () => {
     scope()
       .get(rulesOf('rel/1'))
       .reply(404, { message: 'Not Found' })
@@ -148,7 +148,7 @@ describe('the rules of a branch', () => {
     })
   })
 
-  test('whose ruleset does not say who bypasses it bind us, with a word', async () => {
+  test("apply if the App's bypass permission is unknown, and the gap is reported", async () => {
     scope()
       .get(rulesOf('rel/1'))
       .reply(200, [
@@ -173,7 +173,7 @@ describe('the rules of a branch', () => {
     })
   })
 
-  test('that are not as documented are named, not left out', async () => {
+  test('that differ from the documentation are reported, not omitted', async () => {
     scope()
       .get(rulesOf('rel/1'))
       .reply(200, [
@@ -196,7 +196,7 @@ describe('the rules of a branch', () => {
     })
   })
 
-  test('that the plan of the owner does not have are none', async () => {
+  test("that the owner's plan does not include are empty", async () => {
     const upgrade = {
       message: 'Upgrade to GitHub Pro or make this repository public to enable this feature.',
     }
@@ -212,7 +212,7 @@ describe('the rules of a branch', () => {
     expect(await read()).toMatchObject({ others: [], unread: [] })
   })
 
-  test('and a protection that there is not, beside rulesets, is none', async () => {
+  test('without a branch protection have no gap', async () => {
     scope()
       .get(rulesOf('rel/1'))
       .reply(200, [])
@@ -230,7 +230,7 @@ describe('the rules of a branch', () => {
     [200, { errors: [{ message: "Field 'refUpdateRule' doesn't exist on type 'Ref'" }] }],
     [502, {}],
   ])(
-    'under a protection that is hidden, also from GraphQL (%s), are named as unread',
+    'under a protection that is also hidden from GraphQL (%s) are reported as unread',
     async (status, answer) => {
       scope()
         .get(rulesOf('rel/1'))
@@ -256,7 +256,7 @@ describe('the rules of a branch', () => {
     await expect(read()).rejects.toMatchObject({ code })
   })
 
-  test('are not guessed when the repository is not there', async () => {
+  test('are not guessed when the repository does not exist', async () => {
     nock(githubHost).get(repositoryPath).reply(404, { message: 'Not Found' })
     await expect(read()).rejects.toMatchObject({ code: 'not-found' })
   })

@@ -75,7 +75,7 @@ const createAnnotation = (line: number) => ({
 })
 
 describe('a snapshot', () => {
-  test('tells who, from where, to where, and what was said', async () => {
+  test('contains the author, the head, the base, the reviews, and the comments', async () => {
     githubFixture.github.review(pull, 'bob', 'approve', 'fine')
     githubFixture.github.comment(pull, 'stranger', 'hello')
     const snapshot = await forge.readSnapshot(getPullNumber())
@@ -96,16 +96,16 @@ describe('a snapshot', () => {
     expect(snapshot?.comments.at(-1)).toMatchObject({ body: 'hello', author: { login: 'stranger' } })
   })
 
-  test('its base is the tip of the branch, also when the branch moved after the pull request was opened', async () => {
+  test('has the tip of the branch as its base, even if the branch moved later', async () => {
     const moved = await githubFixture.github.pushToBase(fullRepositoryName, { 'moved.txt': 'x\n' })
     expect((await forge.readSnapshot(getPullNumber()))?.base).toBe(moved)
   })
 
-  test('is nothing when the pull request does not exist', async () => {
+  test('is null when the pull request does not exist', async () => {
     expect(await forge.readSnapshot(toPullNumber(9999))).toBeNull()
   })
 
-  test('reads all reviews and comments, however many pages they fill', async () => {
+  test('contains the reviews and comments of all pages', async () => {
     const other = await githubFixture.github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
@@ -121,7 +121,7 @@ describe('a snapshot', () => {
     expect(snapshot?.comments).toHaveLength(101)
   })
 
-  test('rejects as retryable when GitHub fails, and names the pull request', async () => {
+  test('rejects as retryable when GitHub fails', async () => {
     githubFixture.github.fail('POST /graphql', { status: 502 }, 20)
     githubFixture.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
     await expect(forge.readSnapshot(getPullNumber())).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe('a snapshot', () => {
     })
   }, 180_000)
 
-  test('survives a fork that was deleted and an author who is gone', async () => {
+  test('has no head repository if the fork was deleted', async () => {
     const lost = await githubFixture.github.openPull({
       repository: fullRepositoryName,
       author: 'stranger',
@@ -143,11 +143,11 @@ describe('a snapshot', () => {
   })
 })
 
-describe('how a check of another App stands', () => {
+describe('the state of a check by another App', () => {
   const name = 'build'
   const question = (app: number, commit = getHeadSha()) => ({ kind: 'check-run', commit, app, name }) as const
 
-  test('counts from that App alone, under that name, in each of its suites', async () => {
+  test('is read only from that App, under that exact name', async () => {
     const own = {
       repository: fullRepositoryName,
       author: 'bob',
@@ -187,13 +187,13 @@ describe('how a check of another App stands', () => {
     })
   })
 
-  test('is unknown while GitHub is not responding', async () => {
+  test('is unknown if GitHub returns an error', async () => {
     githubFixture.github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
     expect(await forge.answer(question(1))).toMatchObject({ kind: 'unknown' })
   })
 })
 
-test('what the App may do here is told as it is now', async () => {
+test('the permissions of the App are read', async () => {
   expect(await forge.permissions()).toMatchObject({ contents: 'write', checks: 'write' })
 })
 
@@ -205,12 +205,12 @@ describe('whether a comment was edited (T29)', () => {
     const { id, node } = snapshot?.comments.find((each) => each.id === comment.id) ?? { id: 0 }
     return forge.answer({ kind: 'comment', comment: id, ...(node !== undefined && { node }) })
   }
-  test('is no, until somebody does, be it its author', async () => {
+  test('is no until an account edits it, even its author', async () => {
     expect(await asked('/approve one')).toEqual({ kind: 'unedited' })
     expect(await asked('/approve two', 'bob')).toEqual({ kind: 'edited' })
     expect(githubFixture.github.violations).toEqual([])
   })
-  test('is yes when a maintainer did within the second of its creation, of which its times tell nothing', async () => {
+  test('is yes after an edit within the second of its creation, which timestamps do not show', async () => {
     const second = Date.now()
     const comment = githubFixture.github.comment(pull, 'bob', 'fine')
     githubFixture.github.editComment(comment, '/approve', 'alice')
@@ -221,7 +221,7 @@ describe('whether a comment was edited (T29)', () => {
       kind: 'edited',
     })
   })
-  test('is not known when GitHub does not say', async () => {
+  test('is unknown if GitHub does not report it', async () => {
     expect(await forge.answer({ kind: 'comment', comment: 1 })).toMatchObject({ kind: 'unknown' })
     expect(await forge.answer({ kind: 'comment', comment: 1, node: 'bm8=' })).toMatchObject({
       kind: 'unknown',
@@ -235,7 +235,7 @@ describe('whether a comment was edited (T29)', () => {
       1,
     )
     expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
-    // What GitHub could not find out is null, and an error beside it says so.
+    // GitHub returns null for a field that failed, and an error for its path.
     const node = { __typename: 'IssueComment', lastEditedAt: null, includesCreatedEdit: false, editor: null }
     const errors = [
       { type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['node', 'editor'] },
@@ -251,7 +251,7 @@ describe('whether a comment was edited (T29)', () => {
 })
 
 describe('a check run', () => {
-  test('is found again by its digest', async () => {
+  test('is found with its digest', async () => {
     const run = addContentDigest(createReportedCheck())
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
     const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
@@ -261,7 +261,7 @@ describe('a check run', () => {
     expect(await forge.readOwnChecks(getHeadSha())).toMatchObject([{ name: run.name, digest: run.digest }])
   })
 
-  test('carries more annotations than one request takes, each once', async () => {
+  test('can have more annotations than one request accepts, each once', async () => {
     const annotations = Array.from({ length: 120 }, (_, index) => createAnnotation(index + 1))
     const run = addContentDigest(
       createReportedCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }),
@@ -298,7 +298,7 @@ describe('a check run', () => {
     )
   })
 
-  test('goes with the others of its commit in one request, and each that GitHub did not take by itself', async () => {
+  test('is sent with the others of its commit, or alone if GitHub did not accept that', async () => {
     const other = await githubFixture.github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
@@ -336,13 +336,13 @@ describe('a check run', () => {
     const { checks } = await forge.readOwnReports(toPullNumber(other.number), commit)
     expect(new Map(checks.map(({ name: called, url }) => [called, url]))).toEqual(urls)
 
-    // One that is over is made anew, and of what is under way nothing is known but that it is there.
+    // A completed check run is replaced by a new one; of a running one, only its existence is known.
     const again = runs.map((run) => addContentDigest({ ...run, summary: 'other' }))
     const present = checks.map((one, at) => ({ ...one, isOver: at > 0 }))
     githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
     await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
     expect(shown().length).toBe(8)
-    // A GitHub that does not know how.
+    // A GitHub server that does not support the mutation.
     githubFixture.github.fail(
       'POST /graphql',
       { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
@@ -354,7 +354,7 @@ describe('a check run', () => {
     expect(githubFixture.github.violations).toEqual([])
   })
 
-  test('of another App is never taken for ours', async () => {
+  test('of another App is never treated as ours', async () => {
     await githubFixture.octokit.rest.checks.create({
       ...repositoryParams,
       name: 'catalog-bot / rebuild',
@@ -371,8 +371,8 @@ describe('a check run', () => {
   })
 })
 
-describe('the one comment', () => {
-  test('is written once, edited in place, and not touched when it says the same', async () => {
+describe('the comment of catalog-bot', () => {
+  test('is created once, edited in place, and not changed if the text is the same', async () => {
     const body = `${commentMarker}\nfirst`
     const writes = () =>
       githubFixture.github.requests.filter(
@@ -393,7 +393,7 @@ describe('the one comment', () => {
     expect(data.filter((comment) => comment.body?.startsWith(commentMarker))).toHaveLength(1)
   })
 
-  describe('where a process stood still', () => {
+  describe('if a process stalled', () => {
     let now = 0
     let slow: Forge
     const openStalledScenario = async (title: string) => {
@@ -419,7 +419,7 @@ describe('the one comment', () => {
       }
     }
 
-    test('before it wrote, what took over has written: that is edited', async () => {
+    test('before its write, it edits the comment of the process that took over', async () => {
       const { pull: at, text, take, said, present } = await openStalledScenario('before')
       await take()
       now += 15_000
@@ -427,7 +427,7 @@ describe('the one comment', () => {
       expect(said()).toEqual([text('older')])
     })
 
-    test('while it wrote, there is one comment at the end, and it is the first', async () => {
+    test('during its write, only the first comment remains', async () => {
       const { pull: at, text, take, said, present } = await openStalledScenario('while')
       await take()
       githubFixture.github.fail(
@@ -447,7 +447,7 @@ describe('the one comment', () => {
       expect(updatedAt).toBeUndefined()
     })
 
-    test('for a moment only, nothing is read again', async () => {
+    test('only briefly, it reads nothing again', async () => {
       const { pull: at, text, said, present } = await openStalledScenario('moment')
       now += 2000
       const since = githubFixture.github.requests.length
@@ -456,7 +456,7 @@ describe('the one comment', () => {
       expect(said()).toEqual([text('it')])
     })
 
-    test('and died, whoever reads it next takes the second one away', async () => {
+    test('and died, the next reader deletes the second comment', async () => {
       const { pull: at, text, take, said, present } = await openStalledScenario('died')
       await take()
       await slow.perform({ kind: 'put-comment', pull: at, body: text('second'), present })
@@ -472,7 +472,7 @@ describe('the one comment', () => {
       expect(said()).toEqual([text('newer')])
     })
 
-    test('and somebody took the comment away, there is a new one', async () => {
+    test('and its comment was deleted, it creates a new one', async () => {
       const { pull: at, text, said } = await openStalledScenario('gone')
       const comment = { id: 1, body: text('old'), updatedAt: '2026-01-01T00:00:00Z' }
       await slow.perform({
@@ -485,7 +485,7 @@ describe('the one comment', () => {
     })
   })
 
-  test('of a stranger with our marker is not ours (T56)', async () => {
+  test('by another account with our marker is not ours (T56)', async () => {
     const other = await githubFixture.github.openPull({
       repository: fullRepositoryName,
       author: 'bob',
@@ -519,7 +519,7 @@ describe('an issue of ours', () => {
     expect(await forge.findOwnIssue('<!-- catalog-bot:another -->')).toBeUndefined()
   })
 
-  test('of a stranger with our marker is not ours, nor is a pull request (T56)', async () => {
+  test('by another account with our marker is not ours, nor is a pull request (T56)', async () => {
     const own = await forge.findOwnIssue(marker)
     const forged = githubFixture.github.openIssue(
       fullRepositoryName,
@@ -531,7 +531,7 @@ describe('an issue of ours', () => {
     expect(await forge.findOwnIssue(marker, pull.number)).toEqual(own)
   })
 
-  test('is edited, closed and opened again in place', async () => {
+  test('is edited, closed, and reopened in place', async () => {
     const number = await open('one is gone')
     await edit(number, 'two are gone')
     expect(await forge.findOwnIssue(marker, number)).toMatchObject({ state: 'open', title: 'two are gone' })
@@ -549,7 +549,7 @@ describe('an issue of ours', () => {
     expect(await forge.findOwnIssue(marker, number)).toMatchObject({ state: 'open' })
   })
 
-  test('is told one thing once', async () => {
+  test('gets a comment with the same marker once', async () => {
     const number = await open('one is gone')
     const issueMarker = '<!-- catalog-bot:said 1 -->'
     const commentOnIssue = () =>
@@ -563,7 +563,7 @@ describe('an issue of ours', () => {
     expect(data.map(({ body }) => body)).toEqual([`${issueMarker}\nAll is back.`])
   })
 
-  test('is told one thing whoever else wrote it there with our marker (T56)', async () => {
+  test('gets a comment even if another account used its marker (T56)', async () => {
     const issue = githubFixture.github.openIssue(fullRepositoryName, 'bob', 'One is gone', '')
     const { number } = issue
     const issueMarker = '<!-- catalog-bot:said 2 -->'
@@ -579,7 +579,7 @@ describe('an issue of ours', () => {
     ])
   })
 
-  test('cannot be opened where issues are switched off, and that is no reason to try again', async () => {
+  test('cannot be opened if issues are disabled, and the error is not retryable', async () => {
     githubFixture.github.setIssues(fullRepositoryName, false)
     await expect(open('one is gone')).rejects.toMatchObject({ code: 'not-found', retryable: false })
     githubFixture.github.setIssues(fullRepositoryName, true)
@@ -592,7 +592,7 @@ test('the branches are listed', async () => {
 })
 
 describe('questions about people', () => {
-  test('a login is an account with its id, or nobody', async () => {
+  test('a login is an account with its id, or `nobody`', async () => {
     const bob = githubFixture.github.account('bob')
     expect(await forge.answer({ kind: 'user', login: 'bob' })).toEqual({
       kind: 'person',
@@ -601,7 +601,7 @@ describe('questions about people', () => {
     expect(await forge.answer({ kind: 'user', login: 'no-such-login' })).toEqual({ kind: 'nobody' })
   })
 
-  test('a role is the one on this repository, asked for an id and not only for a login (T25)', async () => {
+  test('a role on this repository is unknown if the id does not match the login (T25)', async () => {
     const bob = githubFixture.github.account('bob')
     expect(await forge.answer({ kind: 'role', login: 'bob', user: toUserId(bob.id) })).toMatchObject({
       kind: 'role',
@@ -611,7 +611,7 @@ describe('questions about people', () => {
     })
   })
 
-  test('what GitHub does not say is unknown, never no (T27)', async () => {
+  test('an answer that GitHub does not give is unknown, never no (T27)', async () => {
     githubFixture.github.fail('GET /users/{username}', { status: 500 }, 20)
     expect(await forge.answer({ kind: 'user', login: 'bob' })).toMatchObject({ kind: 'unknown' })
     const bob = githubFixture.github.account('bob')
@@ -627,7 +627,7 @@ describe('questions about people', () => {
 })
 
 describe('writes', () => {
-  test('of a check run are found where the answer to them was lost, and done once', async () => {
+  test('of a check run are found if their response was lost, and done once', async () => {
     const pauses: number[] = []
     const patient = openForge(
       await app.octokit(githubFixture.installation.id),
@@ -644,7 +644,7 @@ describe('writes', () => {
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
     await patient.perform({ kind: 'put-check', head: getHeadSha(), run, present: [] })
     expect([shown().length, pauses.length]).toEqual([1, 1])
-    // Without anybody to wait by, it is left to the queue.
+    // Without a `pause` function, the retry is left to the queue.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
     const other = addContentDigest(createReportedCheck({ name: 'catalog-bot / other' }))
     await expect(forge.perform({ kind: 'put-check', head: getHeadSha(), run: other })).rejects.toMatchObject({
@@ -652,7 +652,7 @@ describe('writes', () => {
     })
   })
 
-  test('are never repeated by the client: an unclear answer to a comment gives one request', async () => {
+  test('are not repeated by the client after an inconclusive response to a comment', async () => {
     const before = githubFixture.github.requests.length
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)
     const other = await githubFixture.github.openPull({
@@ -670,7 +670,7 @@ describe('writes', () => {
     expect(posts).toHaveLength(1)
   })
 
-  test('request reviews, react and dispatch as GitHub wants them', async () => {
+  test('request reviews, add reactions, and dispatch events', async () => {
     await forge.perform({ kind: 'request-reviews', pull: getPullNumber(), users: ['maintainer'], teams: [] })
     expect(pull.requestedUsers.map(({ login }) => login)).toContain('maintainer')
     const comment = githubFixture.github.comment(pull, 'bob', '/recheck')
@@ -679,7 +679,7 @@ describe('writes', () => {
   })
 })
 
-test('the token for git is for one repository, and is asked for once an hour', async () => {
+test('the git token of a repository is cached', async () => {
   const countTokenRequests = () =>
     githubFixture.github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
   const token = await app.gitToken(githubFixture.installation.id, {
@@ -711,7 +711,7 @@ test('the App knows where it is not installed', async () => {
   expect(await app.isInstalledOn({ owner: repositoryParams.owner, name: 'another' })).toBe(false)
 })
 
-test('nothing we sent or got was other than GitHub documents it, and nothing of it was a merge', () => {
+test('all requests and responses match the documentation of GitHub, and none of them is a merge', () => {
   expect(githubFixture.github.violations).toEqual([])
   expect(githubFixture.github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
 })
@@ -743,20 +743,20 @@ describe('suggestions', () => {
     })
   })
 
-  test('stand on the lines, in one review, once', async () => {
+  test('are placed on their lines, in one review, once', async () => {
     const wanted = [suggestion(20, 20, 'better'), suggestion(22, 23, 'a\nb')]
     await put(...wanted)
     await put(...wanted)
     expect(shown()).toEqual(wanted.map(({ first, last, body }) => [first, last, body]))
     expect(suggested.reviews).toHaveLength(1)
   })
-  test('that are out of date go, and their review with them', async () => {
+  test('that are outdated are deleted together with their review', async () => {
     await put(suggestion(20, 20, 'best'))
     expect(shown()).toEqual([[20, 20, suggestion(20, 20, 'best').body]])
     await put()
     expect([shown(), suggested.reviews]).toEqual([[], []])
   })
-  test('that people have answered are folded instead, once', async () => {
+  test('that have replies are minimized instead, once', async () => {
     await put(suggestion(20, 20, 'better'))
     const [first] = suggested.reviewComments
     if (first) githubFixture.github.answerReviewComment(suggested, first, 'bob', 'why?')
@@ -766,11 +766,11 @@ describe('suggestions', () => {
     expect(suggested.reviewComments[0]?.body).toContain('better')
     suggested.reviewComments = []
   })
-  test('off the diff are refused by GitHub as a whole, which stops nothing', async () => {
+  test('outside the diff make GitHub reject all of them, which is not an error', async () => {
     await put(suggestion(20, 20, 'better'), suggestion(30, 30, 'worse'))
     expect(shown()).toEqual([])
   })
-  test('of others with our marker are theirs', async () => {
+  test('of other accounts with our marker are not deleted', async () => {
     await put(suggestion(20, 20, 'better'))
     const [ours] = suggested.reviewComments
     if (ours) suggested.reviewComments = [{ ...ours, author: githubFixture.github.account('stranger') }]

@@ -1,4 +1,4 @@
-// What GitHub says of where the App is installed: public is only what it calls public.
+// The repositories that the App is installed on, which are public only if GitHub reports them as public.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('a repository is public when GitHub says that it is', async () => {
+test('a repository is public only if GitHub reports it as public', async () => {
   const all = await app.installedRepositories()
   expect(all.map(({ repository: { name }, isPublic }) => [name, isPublic])).toEqual([
     ['open', true],
@@ -52,7 +52,7 @@ test('a repository is public when GitHub says that it is', async () => {
   ])
 })
 
-test('what is left of the hour is told, with the limit', async () => {
+test('the remaining quota is reported with the limit', async () => {
   const [one] = await app.installedRepositories()
   const octokit = await app.octokit(one?.installation ?? 0)
   remainingRequests.length = 0

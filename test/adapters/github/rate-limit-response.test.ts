@@ -1,4 +1,4 @@
-// What GitHub's answers say of its limits, read by GitHub's own time.
+// Rate limits in GitHub's responses, relative to GitHub's own clock.
 import { describe, expect, test } from '@jest/globals'
 import { parseQuota, parseRateLimitRejection } from '../../../src/adapters/github/rate-limit-response.ts'
 
@@ -12,23 +12,23 @@ const hourlyLimitHeaders = {
   'x-ratelimit-resource': 'search',
 }
 
-describe('what is left', () => {
+describe('the quota', () => {
   test.each([
-    ['right', 0],
+    ['correct', 0],
     ['an hour fast', 3600_000],
     ['a day slow', -86_400_000],
-  ])('lasts as long where our clock is %s', (_name, skew) => {
+  ])('resets after the same time if our clock is %s', (_name, skew) => {
     expect(
       parseQuota(createHeaderReader({ ...hourlyLimitHeaders, date: serverDate }), serverTime + skew),
     ).toMatchObject({
       resource: 'search',
       limit: 5000,
       remaining: 12,
-      // It begins anew within the second that is named.
+      // The quota resets within the named second.
       resetsIn: 601_000,
     })
   })
-  test('is read by our clock where the answer has no time', () => {
+  test('is relative to our clock if the response has no date', () => {
     expect(parseQuota(createHeaderReader(hourlyLimitHeaders), serverTime + 100_000)).toMatchObject({
       resetsIn: 501_000,
     })
@@ -38,12 +38,12 @@ describe('what is left', () => {
     ['x-ratelimit-limit', 'many'],
     ['x-ratelimit-remaining', ''],
     ['x-ratelimit-reset', ' '],
-  ])('is not known where %s is "%s"', (name, value) => {
+  ])('is unknown if %s is "%s"', (name, value) => {
     expect(
       parseQuota(createHeaderReader({ ...hourlyLimitHeaders, [name]: value }), serverTime),
     ).toBeUndefined()
   })
-  test('is of the resource that was asked where the answer names one that nobody knows', () => {
+  test('has no resource if the response names an unknown one', () => {
     expect(
       parseQuota(
         createHeaderReader({ ...hourlyLimitHeaders, 'x-ratelimit-resource': 'code_scanning' }),
@@ -53,12 +53,12 @@ describe('what is left', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('a response', () => {
   const usedUp = { ...hourlyLimitHeaders, 'x-ratelimit-remaining': '0', date: serverDate }
   test.each([
     [403, usedUp, { kind: 'primary', seconds: 601 }],
     [429, usedUp, { kind: 'primary', seconds: 601 }],
-    // What GitHub says outright goes before what it counts.
+    // The header retry-after has precedence over the quota.
     [403, { ...usedUp, 'retry-after': '30' }, { kind: 'secondary', seconds: 30 }],
     [403, { ...hourlyLimitHeaders, 'retry-after': '99999' }, { kind: 'secondary', seconds: 3600 }],
     [429, hourlyLimitHeaders, { kind: 'secondary' }],
@@ -67,7 +67,7 @@ describe('a refusal', () => {
     [404, usedUp, undefined],
     [200, usedUp, undefined],
     [502, { 'retry-after': '30' }, undefined],
-  ] as const)('of %i with %j', (status, headers, refusal) => {
+  ] as const)('with HTTP %i and %j is classified', (status, headers, refusal) => {
     expect(parseRateLimitRejection(status, createHeaderReader(headers), '')).toEqual(refusal)
   })
 })

@@ -1,5 +1,5 @@
-// What a branch demands, as our sandbox tells it, whose answers are held against GitHub's OpenAPI document. What only
-// other servers answer is in branch-rules-edge.test.ts.
+// The rules of a branch, as our sandbox returns them; its responses are validated against GitHub's OpenAPI document.
+// Responses that only other servers give are in edge.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
 import type { BranchRules } from '../../../src/policy/branch-rules.ts'
@@ -25,7 +25,7 @@ interface RuledRepository {
 }
 
 let repositoryCount = 0
-/** A repository of its own, on which the App is installed. */
+/** A new repository on which the App is installed. */
 async function createRuledRepository(): Promise<RuledRepository> {
   const repo = `ruled-${(repositoryCount += 1)}`
   const full = `catalogs/${repo}`
@@ -66,12 +66,12 @@ const unrestrictedRules: BranchRules = {
   unread: [],
 }
 
-test('a branch without rules demands nothing', async () => {
+test('a branch without rules requires nothing', async () => {
   expect(await readRules(await createRuledRepository())).toEqual(unrestrictedRules)
 })
 
 describe('rulesets', () => {
-  test('of many kinds add up, the strictest holds', async () => {
+  test('of many kinds are combined, and the strictest setting applies', async () => {
     const it = await createRuledRepository()
     const { github } = githubFixture
     github.addRules(it.full, [
@@ -105,7 +105,7 @@ describe('rulesets', () => {
     })
   })
 
-  test('with a queue, workflows, and what nobody knows', async () => {
+  test('with a queue, workflows, and unrecognized rules are read', async () => {
     const it = await createRuledRepository()
     githubFixture.github.addRules(it.full, [
       createQueueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
@@ -137,28 +137,28 @@ describe('rulesets', () => {
     ['exempt', { reservedForUs: true }],
     ['pull_request', { reservedForUs: true, closedToPushes: true, linearHistory: true }],
     [undefined, { closedToUs: true, linearHistory: true }],
-  ] as const)('that our App bypasses %s bind it accordingly', async (mode, says) => {
+  ] as const)('with bypass mode %s for our App apply to it accordingly', async (mode, says) => {
     const it = await createRuledRepository()
     const rules = [{ type: 'update' }, { type: 'required_linear_history' }]
     githubFixture.github.addRules(it.full, rules, mode === undefined ? {} : createAppBypass(mode))
     expect(await readRules(it)).toEqual({ ...unrestrictedRules, ...says })
   })
 
-  test('that somebody else bypasses bind our App', async () => {
+  test('with a bypass for another App apply to our App', async () => {
     const it = await createRuledRepository()
     const bypass_actors = [{ actor_type: 'Integration', actor_id: 4711, bypass_mode: 'always' } as const]
     githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
     expect(await readRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
   })
 
-  test('of which one lets our App move the branch and another does not, close it', async () => {
+  test('close the branch to our App if only one of two has a bypass for it', async () => {
     const it = await createRuledRepository()
     githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('always'))
     githubFixture.github.addRules(it.full, [{ type: 'update' }])
     expect(await readRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
   })
 
-  test('for all branches hinder the temporary one, unless they leave it out or are bypassed', async () => {
+  test('for all branches block the temporary branch, unless they exclude it or have a bypass', async () => {
     const it = await createRuledRepository()
     const everywhere = { conditions: { ref_name: { include: ['~ALL'] } } }
     const ruleset = githubFixture.github.addRules(
@@ -185,7 +185,7 @@ describe('rulesets', () => {
     expect(await readRules(it)).toMatchObject({ temporaryBranch: [] })
   })
 
-  test('that fill pages are read to the end', async () => {
+  test('are read to the last page', async () => {
     const it = await createRuledRepository()
     for (let count = 0; count < 101; count++)
       githubFixture.github.addRules(it.full, [createChecksRule([{ context: `ci ${count}` }])])
@@ -227,7 +227,7 @@ describe('classic protection', () => {
     }
   }
 
-  test('is read whole with the permission for it', async () => {
+  test('is read completely with the permission for it', async () => {
     const it = await createRuledRepository()
     githubFixture.github.protect(it.full, 'main', all)
     expect(await asAdministrator(it)).toEqual({
@@ -247,7 +247,7 @@ describe('classic protection', () => {
     })
   })
 
-  test('without it is read as far as GitHub tells everybody, and the rest is named', async () => {
+  test('is read as far as it is public without that permission, and the gap is reported', async () => {
     const it = await createRuledRepository()
     githubFixture.github.protect(it.full, 'main', all)
     expect(await readRules(it)).toEqual({
@@ -267,7 +267,7 @@ describe('classic protection', () => {
     })
   })
 
-  test('that lists our App is open to it, and asks no review of it where it says so', async () => {
+  test('is open to our App if it lists the App, and requires no reviews with an allowance', async () => {
     const it = await createRuledRepository()
     const apps = { users: [], teams: [], apps: ['catalog-bot'] }
     githubFixture.github.protect(it.full, 'main', {
@@ -278,7 +278,7 @@ describe('classic protection', () => {
     expect(await asAdministrator(it)).toEqual({ ...unrestrictedRules, reservedForUs: true })
   })
 
-  test('is not taken for a close of what a ruleset opens for pull requests', async () => {
+  test('does not close a branch that a ruleset opens for pull requests', async () => {
     const it = await createRuledRepository()
     githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('pull_request'))
     githubFixture.github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
@@ -289,14 +289,14 @@ describe('classic protection', () => {
     })
   })
 
-  test('beside a ruleset is not searched for where there is none, and nothing is left unread', async () => {
+  test('that does not exist leaves nothing unread', async () => {
     const it = await createRuledRepository()
     githubFixture.github.addRules(it.full, [{ type: 'deletion' }])
     expect((await readRules(it)).unread).toEqual([])
   })
 })
 
-test('a person with rights is told what binds the App, not what binds them', async () => {
+test('a maintainer reads the rules that apply to the App, and an outsider gets the gaps', async () => {
   const it = await createRuledRepository()
   githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('always'))
   const token = githubFixture.github.tokenFor('maintainer')
@@ -316,7 +316,7 @@ test('a person with rights is told what binds the App, not what binds them', asy
   expect(outsiderRules.unread.join()).toContain('which merge methods the repository allows')
 })
 
-test("a person's repository is told apart", async () => {
+test("a user's repository is recognized", async () => {
   githubFixture.github.createUser('holder')
   await githubFixture.github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
   const client = githubFixture.client(githubFixture.github.tokenFor('holder'))
@@ -325,7 +325,7 @@ test("a person's repository is told apart", async () => {
   })
 })
 
-test('a branch that is not there is an error', async () => {
+test('a missing branch is an error', async () => {
   const it = await createRuledRepository()
   const missingRepositoryRules = readBranchRules(
     githubFixture.octokit,

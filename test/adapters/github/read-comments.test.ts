@@ -1,4 +1,4 @@
-// Comments are not read again and again, and yet nothing that became of them is missed.
+// Comments are cached, but no change to them is missed.
 import { describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { createCommentCache } from '../../../src/adapters/github/comment-cache.ts'
@@ -16,7 +16,7 @@ interface GitHubComment {
 
 const timestampAt = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
 
-/** A pull request with comments, and the clock by which what is remembered of them grows old. */
+/** A pull request with comments, and the clock by which cached comments expire. */
 function createFakeGitHub(count: number) {
   const commentList: GitHubComment[] = Array.from({ length: count }, (_, id) => ({
     id,
@@ -44,7 +44,7 @@ function createFakeGitHub(count: number) {
         ]),
       )
       if (names.some(([, , list = '']) => (lists[list] ?? []).length > 100)) throw new Error('too many ids')
-      // As GitHub does: what is gone is null in the data, and an error beside it.
+      // Like GitHub: a deleted comment is null in the data, and the response contains an error.
       throw Object.assign(new Error('Could not resolve to a node'), { data })
     },
     paginate: async (_route: unknown, { since = '' }: { since?: string }) => {
@@ -86,7 +86,7 @@ function createFakeGitHub(count: number) {
 }
 
 describe('thousands of comments', () => {
-  test('are read once, and then only what is new', async () => {
+  test('are read once, and then only new ones', async () => {
     const fakeGitHub = createFakeGitHub(3000)
     expect(await fakeGitHub.read()).toHaveLength(3000)
     expect(fakeGitHub.requests()).toBe(30)
@@ -99,13 +99,13 @@ describe('thousands of comments', () => {
     expect((await fakeGitHub.read()).at(-1)).toEqual({ id: 3000, body: '/hold', author: 2 })
     expect(fakeGitHub.requests()).toBe(1)
   })
-  test('of which one was deleted are read anew', async () => {
+  test('do not contain a deleted one', async () => {
     const fakeGitHub = createFakeGitHub(250)
     await fakeGitHub.read()
     fakeGitHub.told.splice(10, 1)
     expect((await fakeGitHub.read()).some(({ id }) => id === 10)).toBe(false)
   })
-  test('of which some were deleted cost two requests, wherever they stood', async () => {
+  test('cost two requests after some were deleted, at any position', async () => {
     const fakeGitHub = createFakeGitHub(2400)
     await fakeGitHub.read()
     fakeGitHub.requests()
@@ -115,7 +115,7 @@ describe('thousands of comments', () => {
       expect(fakeGitHub.requests()).toBe(2)
     }
   })
-  test('are all read again where GitHub does not tell which of them exist', async () => {
+  test('are all read again if GitHub does not report which of them exist', async () => {
     const fakeGitHub = createFakeGitHub(250)
     await fakeGitHub.read()
     Object.assign(fakeGitHub.reader.octokit, { graphql: () => Promise.reject(new Error('out of order')) })
@@ -123,7 +123,7 @@ describe('thousands of comments', () => {
     expect(await fakeGitHub.read()).toHaveLength(249)
     expect((await fakeGitHub.read()).some(({ id }) => id === 10)).toBe(false)
   })
-  test('of which one was deleted and another written meanwhile are read anew', async () => {
+  test('are up to date after one was deleted and another one was added', async () => {
     const fakeGitHub = createFakeGitHub(250)
     await fakeGitHub.read()
     fakeGitHub.told.splice(10, 1)
@@ -136,23 +136,23 @@ describe('thousands of comments', () => {
     const ids = (await fakeGitHub.read()).map(({ id }) => id)
     expect([ids.includes(10), ids.includes(900)]).toEqual([false, true])
   })
-  test('of which an old one was edited say what they say now', async () => {
+  test('contain the new text of an edited old one', async () => {
     const fakeGitHub = createFakeGitHub(250)
     await fakeGitHub.read()
     Object.assign(fakeGitHub.told[3] ?? {}, { body: 'edited', updated_at: timestampAt(90_000) })
     expect((await fakeGitHub.read()).find(({ id }) => id === 3)?.body).toBe('edited')
   })
-  test('count for a landing only as they are now, and for nobody longer than an hour', async () => {
+  test('are read again on request for a merge, and otherwise after an hour', async () => {
     const fakeGitHub = createFakeGitHub(250)
     await fakeGitHub.read()
-    // Changes no time: an account that is gone.
+    // A deleted account does not change the timestamp.
     Object.assign(fakeGitHub.told[3] ?? {}, { user: null })
     expect((await fakeGitHub.read(true)).find(({ id }) => id === 3)?.author).toBeUndefined()
     Object.assign(fakeGitHub.told[4] ?? {}, { user: null })
     fakeGitHub.later(3600_000)
     expect((await fakeGitHub.read()).find(({ id }) => id === 4)?.author).toBeUndefined()
   })
-  test('among which ours is are not read to find it, and a copy of our marker is not ours', async () => {
+  test('are not all read to find ours, and a copy of our marker is not ours', async () => {
     const fakeGitHub = createFakeGitHub(1000)
     Object.assign(fakeGitHub.told[5] ?? {}, { body: `${commentMarker} forged` })
     Object.assign(fakeGitHub.told[6] ?? {}, {
@@ -168,12 +168,12 @@ describe('thousands of comments', () => {
   })
 })
 
-describe('what is kept of a comment', () => {
-  test('are the lines in which a command can stand', () => {
+describe('the stored part of a comment', () => {
+  test('consists of the lines that can contain a command', () => {
     expect(extractOpening(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
     expect(extractOpening('/hold')).toBe('/hold')
   })
-  test('is nothing where those lines would have to be cut', () => {
+  test('is empty if those lines are too long', () => {
     expect(extractOpening(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
   })
 })
@@ -192,16 +192,16 @@ describe('our own comment', () => {
         ...one,
       }),
     )
-    // A snapshot reads the same memory first.
+    // A snapshot fills the same cache first.
     await fakeGitHub.read()
     fakeGitHub.later(600_000)
     return (await findOwnComment(fakeGitHub.reader, toPullNumber(7)))?.id
   }
   test.each([
-    ['says that our App wrote it', { user: bot, performed_via_github_app: { id: 5 } }],
-    ['says only that our bot wrote it', { user: bot, performed_via_github_app: null }],
-    ['says nothing of Apps at all', { user: bot }],
-  ])('is found where GitHub %s', async (_what, one) => {
+    ['reports our App as its author', { user: bot, performed_via_github_app: { id: 5 } }],
+    ['reports only our bot as its author', { user: bot, performed_via_github_app: null }],
+    ['does not report Apps at all', { user: bot }],
+  ])('is found if GitHub %s', async (_what, one) => {
     expect(await found({ user: { id: 3, login: 'mallory' } }, one)).toBe(1)
   })
   test.each([
@@ -210,7 +210,7 @@ describe('our own comment', () => {
     ['another bot', { user: { id: 4, login: 'other-bot[bot]', type: 'Bot' } }],
     ['a person with the name of our bot', { user: { ...bot, type: 'User' } }],
     ['our bot, about something else', { user: bot, body: `hello ${commentMarker}` }],
-  ])('is none that %s wrote', async (_who, one) => {
+  ])('is not a comment by %s', async (_who, one) => {
     expect(await found(one)).toBeUndefined()
   })
 })

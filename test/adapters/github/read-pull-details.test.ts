@@ -1,5 +1,5 @@
-// A look at a pull request takes two requests. It sees what a look list by list sees, and whatever the one request cannot tell,
-// or tells otherwise than a moment before, is read list by list.
+// Reading a pull request takes two requests. The result equals reading it list by list, which is the fallback for data
+// that one request cannot return, or that changed between the two.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
-  // Asked for once in the life of a process.
+  // Requested once per process.
   await app.login()
   forge = openForge(
     await app.octokit(githubFixture.installation.id),
@@ -78,7 +78,7 @@ async function readListByList(pull: MockPull): Promise<PullSnapshot | null> {
   return snapshot
 }
 
-test('all of it is seen as it is list by list, by two requests', async () => {
+test('two requests return the same snapshot as reading list by list', async () => {
   const pull = await openPull()
   await githubFixture.github.label(pull, 'catalog')
   githubFixture.github.comment(pull, 'bob', '/hold\n\nwith reasons')
@@ -94,13 +94,13 @@ test('all of it is seen as it is list by list, by two requests', async () => {
   expect(requests).toBe(2)
   expect(snapshot).toEqual(await readListByList(pull))
   expect(snapshot?.base).not.toBe(snapshot?.shownBase)
-  // What a landing rests on is read as anew by it.
+  // A merge depends on this data, so it is read without the cache.
   const before = githubFixture.github.requests.length
   expect(await forge.readSnapshot(toPullNumber(pull.number), { skipCache: true })).toEqual(snapshot)
   expect(githubFixture.github.requests.length - before).toBe(2)
 })
 
-test('what of ours is on it comes with it, and nothing of anybody else', async () => {
+test('our own reports are included, and a forged comment is not', async () => {
   const pull = await openPull('bob')
   const { head } = (await readInOneRequest(pull)).snapshot ?? {}
   if (head === undefined) throw new Error('no head')
@@ -140,7 +140,7 @@ const pullChanges: readonly (readonly [string, (pull: MockPull) => unknown])[] =
 ]
 
 test.each(pullChanges)(
-  'T45: %s between the two requests is never mixed with what was there before',
+  'T45: %s between the two requests is never mixed with the previous state',
   async (_, change) => {
     const pull = await openPull('bob')
     let isChanged = false
@@ -161,7 +161,7 @@ test.each(pullChanges)(
   },
 )
 
-describe('what one request does not tell is read list by list', () => {
+describe('data that one request does not return is read list by list', () => {
   test('more than a page', async () => {
     const pull = await openPull()
     for (let at = 0; at < 31; at++) githubFixture.github.review(pull, 'bob', 'comment', `review ${at}`)
@@ -170,7 +170,7 @@ describe('what one request does not tell is read list by list', () => {
     expect(requests).toBeGreaterThan(2)
   })
 
-  test('a server that lags behind, and knows less of what was said than the pull request counts', async () => {
+  test('a server that lags behind, and returns fewer comments than the pull request counts', async () => {
     const pull = await openPull()
     githubFixture.github.comment(pull, 'bob', 'first')
     const answer = await queryGitHub(pull)
@@ -180,7 +180,7 @@ describe('what one request does not tell is read list by list', () => {
     expect(snapshot?.comments.map(({ body }) => body)).toEqual(['first', '/hold'])
   })
 
-  test.each(['not found', 'an error beside it'])('an answer that is %s', async (what) => {
+  test.each(['not found', 'an error beside it'])('a failed response: %s', async (what) => {
     const pull = await openPull()
     githubFixture.github.comment(pull, 'bob', 'hello')
     const answer = await queryGitHub(pull)
@@ -193,7 +193,7 @@ describe('what one request does not tell is read list by list', () => {
   })
 })
 
-/** What GitHub answers to the one request now. */
+/** GitHub's current response to the combined request. */
 async function queryGitHub(pull: MockPull): Promise<{ data: unknown }> {
   const query = `query ($owner: String!, $name: String!, $pull: Int!, $head: GitObjectID!) {
     repository(owner: $owner, name: $name) {
@@ -213,7 +213,7 @@ async function queryGitHub(pull: MockPull): Promise<{ data: unknown }> {
   return { data: await githubFixture.octokit.graphql(query, variables) }
 }
 
-test('the default branch is asked for once a minute, and anew where it is told so', async () => {
+test('the default branch is cached, and requested again without `allowCached`', async () => {
   const pull = await openPull()
   await readInOneRequest(pull)
   const before = githubFixture.github.requests.length
@@ -223,7 +223,7 @@ test('the default branch is asked for once a minute, and anew where it is told s
   expect(githubFixture.github.requests.length - before).toBe(1)
 })
 
-test('an account that is gone is nobody, whoever is asked', async () => {
+test('a deleted account is read the same in two requests and list by list', async () => {
   const pull = await openPull()
   githubFixture.github.comment(pull, 'stranger', 'bye')
   const outsider = githubFixture.github.account('stranger')

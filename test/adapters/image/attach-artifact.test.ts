@@ -1,5 +1,5 @@
-// Attaching to an image: by the registry's own list where it has one, else by the index behind the tag, in which what
-// others wrote stays as it was.
+// Attaching to an image: through the registry's referrers list if it has one, or else through the index at the
+// fallback tag, which keeps the entries of other tools.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { attachManifest, toReferrersTag } from '../../../src/adapters/image/attach-manifest.ts'
 import { openPusher, type Pusher } from '../../../src/adapters/image/open-pusher.ts'
@@ -40,12 +40,12 @@ const listAttached = async () => {
 }
 
 describe('a registry without a list of referrers', () => {
-  test('gets an index behind the tag, each attachment in it once, whoever wrote the others', async () => {
+  test('gets an index at the fallback tag with each attachment once, and keeps other entries', async () => {
     const first = await attachManifest(registryClient, pusher, sbomAttachmentFixture('{"a":1}'))
     expect(await listAttached()).toMatchObject([
       { digest: first.digest, artifactType: 'application/vnd.cyclonedx+json' },
     ])
-    // Somebody else's entry says what only they know.
+    // The entry of another tool has an annotation that only it knows.
     const theirs = { ...(await listAttached())[0], annotations: { 'example.com/by': 'them' } }
     await pusher.push({
       ...{ host: imageSubject.host, repository: imageSubject.repository, blobs: [] },
@@ -67,11 +67,11 @@ describe('a registry without a list of referrers', () => {
     await attachManifest(registryClient, pusher, sbomAttachmentFixture('{"a":2}'))
     expect(await listAttached()).toEqual([theirs, expect.objectContaining({ digest: second.digest })])
   })
-  test('keeps an entry that another writer dropped while it was added', async () => {
+  test('gets an entry again that another writer overwrote', async () => {
     let pushes = 0
     const losing: Pick<Pusher, 'push'> = {
       async push(order) {
-        // The first index is written over by somebody who had not seen it.
+        // Another writer that has not seen the first index overwrites it.
         if (order.tags.includes(toReferrersTag(imageSubject.digest)) && ++pushes === 1)
           return { digest: '', blobs: { present: 0, mounted: 0, uploaded: 0 } }
         return pusher.push(order)
@@ -80,7 +80,7 @@ describe('a registry without a list of referrers', () => {
     const { digest } = await attachManifest(registryClient, losing, sbomAttachmentFixture('{"a":1}'))
     expect(await listAttached()).toMatchObject([{ digest }])
   })
-  test('whose tag holds something else is left alone', async () => {
+  test('is not changed if the fallback tag holds something else', async () => {
     const { blobs, manifests } = createImage({ b: 'b' })
     const { host, repository } = imageSubject
     await pusher.push({ host, repository, blobs, manifests, tags: [toReferrersTag(imageSubject.digest)] })
@@ -90,7 +90,7 @@ describe('a registry without a list of referrers', () => {
   })
 })
 
-test('a registry that takes the subject lists it by itself: no tag is written', async () => {
+test('no tag is written to a registry that accepts the subject', async () => {
   const taking: Pick<Pusher, 'push'> = {
     push: async (order) => ({ ...(await pusher.push(order)), subject: imageSubject.digest }),
   }

@@ -1,5 +1,5 @@
-// A publisher of catalog images without a registry, for those who test what is done with one: repositories, tags and
-// images are in memory. What it promises is what src/adapters/image/catalog-publisher.ts says; publisher-contract.ts holds both to it.
+// A publisher of catalog images without a registry, for tests of its callers: repositories, tags, and images are in
+// memory. It implements src/adapters/image/catalog-publisher.ts; publisher-contract.ts tests both.
 import { createHash } from 'node:crypto'
 import type {
   AttachedManifest,
@@ -29,18 +29,18 @@ interface StoredImage {
 interface FakeRepository {
   readonly tags: Map<string, string>
   readonly images: Map<string, StoredImage>
-  /** Manifests that lie beside images, by digest, and their blobs. */
+  /** Manifests that are attached to images, by digest, and their blobs. */
   readonly artifacts: Map<string, Uint8Array>
   readonly blobs: Map<string, Uint8Array>
 }
 
 export class FakePublisher implements CatalogPublisher {
   readonly repositories = new Map<string, FakeRepository>()
-  /** Digest behind a base's name. */
+  /** Digest by the name of a base image. */
   readonly bases = new Map<string, string>()
-  /** What was asked, in order: `push quay.io/org/catalog`. */
+  /** The calls, in order, such as `push quay.io/org/catalog`. */
   readonly calls: string[] = []
-  /** Called before each of these; throws what should go wrong. */
+  /** Runs before each call; throws an error to make the call fail. */
   beforeCall: (asked: string) => void | Promise<void> = () => undefined
   supportsDeletion = true
   readonly #built = new WeakMap<BuiltCatalogImage, StoredImage>()
@@ -58,7 +58,7 @@ export class FakePublisher implements CatalogPublisher {
     return made
   }
 
-  /** What a tag names, as `repository:tag`. */
+  /** The digest for `repository:tag`. */
   findDigest(reference: string): string | undefined {
     const [repository, name] = splitReference(reference)
     const shelf = this.repositories.get(repository)
@@ -279,7 +279,7 @@ export class FakePublisher implements CatalogPublisher {
     return Promise.resolve([...listed, ...this.extraAttached])
   }
 
-  /** What somebody else wrote into every image's list of what lies beside it. */
+  /** Entries that another tool added to every image's list of attachments. */
   extraAttached: readonly AttachedManifest[] = []
 
   listBundles(files: readonly CatalogImageFile[]): ReturnType<CatalogPublisher['listBundles']> {
@@ -291,7 +291,7 @@ export class FakePublisher implements CatalogPublisher {
     return Promise.resolve()
   }
 
-  /** The reader's side of the same memory. */
+  /** A registry client that reads the same data. */
   readonly reader: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'> = {
     fetchBlob: ({ host, repository }, descriptor) => {
       const bytes = this.getRepository(`${host}/${repository}`).blobs.get(descriptor.digest)
@@ -324,7 +324,7 @@ export class FakePublisher implements CatalogPublisher {
     },
   }
 
-  /** Puts an image there by hand, as somebody else would. */
+  /** Adds an image directly, as another publisher would. */
   putImage(repository: string, tag: string, name: string, children: readonly string[] = []): string {
     const digest = computeDigest(Buffer.from(name))
     const stored: StoredImage = {

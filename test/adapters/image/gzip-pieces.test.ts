@@ -1,4 +1,4 @@
-// The compressed layer: one gzip file like any other, whatever its pieces are.
+// The compressed layer is one regular gzip file, regardless of how its content is split.
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { gzipPieces } from '../../../src/adapters/image/layer/pack-layer.ts'
@@ -12,17 +12,14 @@ const flattenPiece = (piece: BytePiece): Buffer =>
 describe('an archive in pieces', () => {
   const shared = [patternBytes(90_000, 7), patternBytes(20, 3)]
   test.each<[string, BytePiece[]]>([
-    ['nothing', []],
+    ['no piece', []],
     ['an empty piece', [new Uint8Array(0)]],
     ['pieces larger than a part', [patternBytes(1_200_000, 11), patternBytes(5, 1)]],
-    [
-      'what stands there several times, and in itself',
-      [shared, patternBytes(3, 1), [shared, shared], shared[0] as BytePiece],
-    ],
+    ['repeated and nested pieces', [shared, patternBytes(3, 1), [shared, shared], shared[0] as BytePiece]],
   ])('of %s is the same archive when it is unpacked', async (_name, pieces) => {
     const packed = await gzipPieces(pieces)
     expect(gunzipSync(packed).equals(flattenPiece(pieces))).toBe(true)
-    // No name, no time, no system; and the same again.
+    // The header has no name, time, or system, and the output is reproducible.
     expect([...packed.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
     expect((await gzipPieces(pieces)).equals(packed)).toBe(true)
   })

@@ -1,4 +1,4 @@
-// The pusher against registries that make it hard: where uploads may be sent, what is repeated, what is believed.
+// The pusher with difficult registries: where it sends uploads, what it repeats, and which responses it trusts.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createFixedCredentials } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
@@ -55,7 +55,7 @@ const createPushOrder = (more: object = {}) => ({
 })
 const listRequests = (from = registryServer) =>
   from.requests.map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
-/** Wants the password on every request. */
+/** Requires the password on every request. */
 const requirePassword: RegistryScript = ({ headers }, response) => {
   if (headers.authorization === `Basic ${btoa('u:secret')}`) return
   response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
@@ -63,8 +63,8 @@ const requirePassword: RegistryScript = ({ headers }, response) => {
 const isUploadRequest = (method: string, path: string) =>
   (method === 'PUT' || method === 'PATCH') && path.includes('/blobs/uploads/')
 
-describe('an order', () => {
-  test('goes blobs, manifest by digest, tag, look at the tag', async () => {
+describe('a push', () => {
+  test('sends blobs, the manifest by digest, and the tag, then reads the tag', async () => {
     const { digest } = await createPusher().push(createPushOrder({ blobs: sampleImage.blobs.slice(0, 1) }))
     const [blob] = sampleImage.blobs
     expect(listRequests()).toEqual([
@@ -76,18 +76,18 @@ describe('an order', () => {
       'GET manifests/v1',
     ])
     const put = registryServer.requests.find(({ method }) => method === 'PUT')
-    // The query that the registry gave is sent back to the letter.
+    // The query from the registry is sent back unchanged.
     expect(put?.query.get('_state')).toBe('a=b')
     expect(put?.headers['content-length']).toBe(String(blob?.size))
   })
-  test('a blob that is named twice is sent once, and one that is there is not read', async () => {
+  test('sends a duplicate blob once, and does not read an existing one', async () => {
     const there = registryServer.addBlob('already there')
     const unread = { ...there, read: () => Promise.reject(new Error('read')) }
     const [blob] = sampleImage.blobs
     const { blobs } = await createPusher().push(createPushOrder({ blobs: [unread, blob, blob] }))
     expect(blobs).toEqual({ present: 1, mounted: 0, uploaded: 1 })
   })
-  test('nothing is tagged when a blob cannot be sent', async () => {
+  test('tags nothing if a blob cannot be sent', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (isUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('an order', () => {
     })
     expect(listRequests().some((step) => step.includes('manifests'))).toBe(false)
   })
-  test('bytes that are not what the digest says are not sent', async () => {
+  test('does not send bytes that do not match the digest', async () => {
     const blob = { ...createBlob(Buffer.from('one')), read: async () => Buffer.from('two') }
     await expect(createPusher().push(createPushOrder({ blobs: [blob] }))).rejects.toMatchObject({
       code: 'digest-mismatch',
@@ -106,7 +106,7 @@ describe('an order', () => {
   test.each([
     ['a blob', (path: string) => path.includes('/blobs/uploads/')],
     ['a manifest', (path: string) => path.includes('/manifests/')],
-  ])('a registry that took %s for something else is not believed', async (_name, matches) => {
+  ])('fails if the registry returns another digest for %s', async (_name, matches) => {
     registryServer.script = ({ method, path }, response) =>
       void (
         method === 'PUT' &&
@@ -115,7 +115,7 @@ describe('an order', () => {
       )
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({ code: 'digest-mismatch' })
   })
-  test('a tag that does not hold what was put there is a failure', async () => {
+  test('fails if the tag does not hold the pushed manifest', async () => {
     const other = Buffer.from(JSON.stringify({ schemaVersion: 2 }))
     registryServer.script = ({ method }, response) =>
       void (method === 'GET' && response.writeHead(200).end(other))
@@ -126,12 +126,12 @@ describe('an order', () => {
   })
 })
 
-describe('where an upload is sent', () => {
+describe('an upload', () => {
   const leadTo =
     (location: string): RegistryScript =>
     ({ method, path }, response) =>
       void (method === 'POST' && path.endsWith('/uploads/') && response.writeHead(202, { location }).end())
-  test('another origin gets the bytes without our credentials', async () => {
+  test('to another origin is sent without our credentials', async () => {
     let sent: Buffer | undefined
     storageServer.script = ({ body }, response) => ((sent = body), void response.writeHead(201).end())
     const lead = leadTo(`${storageServer.origin}/signed/put?X-Signature=a%2Fb+c`)
@@ -152,11 +152,11 @@ describe('where an upload is sent', () => {
     'http://quay.io/x',
     'https://user:password@quay.io/x',
     'file:///etc/passwd',
-  ])('%s gets nothing', async (location) => {
+  ])('to %s is blocked', async (location) => {
     registryServer.script = leadTo(location)
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({ code: 'blocked' })
   })
-  test('a registry that speaks TLS may not have it sent in the open, its own host included', async () => {
+  test('from a registry with TLS to plain HTTP is blocked, even on the same host', async () => {
     const secure = await startScriptedRegistry({ tls: true })
     const { loopbackCertificate } = await import('../registry/scripted-registry.ts')
     secure.script = leadTo(`http://${storageServer.host}/x`)
@@ -174,7 +174,7 @@ describe('where an upload is sent', () => {
     expect(storageServer.requests).toHaveLength(0)
     await secure.close()
   })
-  test('a redirect of an upload is not followed, and no place to send it to is an error', async () => {
+  test('does not follow a redirect, and fails without an upload URL', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(307, { location: `${storageServer.origin}/x` }).end())
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({ code: 'bad-reply' })
@@ -185,9 +185,9 @@ describe('where an upload is sent', () => {
   })
 })
 
-describe('trouble', () => {
+describe('failures', () => {
   test.each([500, 503, 429])(
-    'a step that fails with %i is not repeated: the blob is begun anew',
+    'HTTP %i in one step restarts the blob instead of repeating the step',
     async (status) => {
       let failed = 0
       registryServer.script = ({ method, path }, response) =>
@@ -208,7 +208,7 @@ describe('trouble', () => {
       expect(clock.slept).toContain(500)
     },
   )
-  test('an upload whose answer was lost is found to be there, and not sent again', async () => {
+  test('an upload with a lost response is detected and not sent again', async () => {
     const [blob] = sampleImage.blobs
     let cut = 0
     registryServer.script = async ({ method, path, body }, response) => {
@@ -219,7 +219,7 @@ describe('trouble', () => {
     }
     expect((await createPusher().push(createPushOrder({ blobs: [blob] }))).blobs.present).toBe(1)
   })
-  test('a manifest may be put again', async () => {
+  test('a failed manifest push is retried', async () => {
     registryServer.script = ({ method, path }, response, earlier) =>
       void (
         method === 'PUT' &&
@@ -230,7 +230,7 @@ describe('trouble', () => {
     await createPusher().push(createPushOrder())
     expect(registryServer.holds('org/app@v1')).toBe(true)
   })
-  test('a registry that does not let us push says so as our trouble', async () => {
+  test('a push without permission is reported as a credentials error', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && sendRegistryError(response, 403, 'DENIED', 'no push here'))
     await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({
@@ -238,7 +238,7 @@ describe('trouble', () => {
       message: expect.stringContaining('no push here'),
     })
   })
-  test('an order that is called off ends', async () => {
+  test('an aborted push ends', async () => {
     const stop = new AbortController()
     registryServer.script = () => (stop.abort(), true)
     await expect(createPusher().push(createPushOrder(), stop.signal)).rejects.toMatchObject({
@@ -247,8 +247,8 @@ describe('trouble', () => {
   })
 })
 
-describe('rights', () => {
-  /** The registry's challenge asks for everything; the service writes down what it is asked for. */
+describe('scopes', () => {
+  /** The registry's challenge requests every scope; the token service records the requested scopes. */
   const greedy = (scopes: string[]): void => {
     registryServer.script = ({ headers }, response) => {
       if (headers.authorization?.startsWith('Bearer ')) return
@@ -264,12 +264,12 @@ describe('rights', () => {
       response.end(JSON.stringify({ token: 'x' }))
     }
   }
-  test('the reader never asks for the right to push, whatever a registry wants it to ask for', async () => {
+  test('the reader never requests push, regardless of the challenge of the registry', async () => {
     const scopes: string[] = []
     greedy(scopes)
     registryServer.add('org/app', 'v1')
     const always = registryServer.script as RegistryScript
-    // Never satisfied, so that every scope that the reader would try is seen.
+    // Never accepts a token, so that the reader tries every scope.
     registryServer.script = (request, response, earlier) =>
       always({ ...request, headers: { ...request.headers, authorization: undefined } }, response, earlier)
     const reader = openRegistry({
@@ -282,7 +282,7 @@ describe('rights', () => {
     )
     await reader.close()
   })
-  test('the pusher asks for its repository, and for pulls of the one that it mounts from', async () => {
+  test('the pusher requests its repository, and pull for the repository that it mounts from', async () => {
     const scopes: string[] = []
     greedy(scopes)
     const [blob] = sampleImage.blobs
@@ -296,7 +296,7 @@ describe('rights', () => {
   })
 })
 
-test('a token that expires in the middle of a push is replaced, and the push goes on', async () => {
+test('a token that expires during a push is replaced, and the push continues', async () => {
   let issued = 0
   let left = 0
   storageServer.script = (_request, response) => {
@@ -319,7 +319,7 @@ test('a token that expires in the middle of a push is replaced, and the push goe
   expect(digest).toBe(sha256Digest(sampleImage.manifests[0].bytes))
 })
 
-describe('registries with habits', () => {
+describe('registry quirks', () => {
   const large = createBlob(Buffer.alloc(2500, 'x'))
   const only = (host: string, more: Partial<PusherOptions> = {}) =>
     createPusher({
@@ -334,13 +334,13 @@ describe('registries with habits', () => {
   const smallBodies: RegistryScript = ({ body, path }, response) =>
     void (body.length > 1000 && path.includes('/uploads/') && response.writeHead(413).end())
 
-  test('ACR: a body that is too large in one piece is sent in pieces, in order', async () => {
+  test('ACR: a body that is too large for one request is sent in chunks, in order', async () => {
     registryServer.script = smallBodies
     await only(registryServer.host).push(createPushOrder({ blobs: [large] }))
     expect(pieces()).toEqual(['0-999', '1000-1999', '2000-2499'])
     expect(registryServer.holds(large.digest)).toBe(true)
   })
-  test('ACR: a connection that breaks under a large body is a refusal of its size', async () => {
+  test('ACR: a connection that breaks under a large body is handled like a size limit', async () => {
     registryServer.script = ({ method, body }, response) => {
       if (method !== 'PUT' || body.length <= 1000) return
       response.socket?.destroy()
@@ -351,7 +351,7 @@ describe('registries with habits', () => {
     }).push(createPushOrder({ blobs: [large] }))
     expect(registryServer.holds(large.digest)).toBe(true)
   })
-  test('pieces are as large as the registry wants them at least', async () => {
+  test('chunks have at least the minimum length that the registry sets', async () => {
     registryServer.script = ({ method, path, body }, response) => {
       if (method === 'PUT' && body.length > 1000) response.writeHead(413).end()
       else if (method === 'POST') response.setHeader('oci-chunk-min-length', '1500')
@@ -360,7 +360,7 @@ describe('registries with habits', () => {
     await only(registryServer.host).push(createPushOrder({ blobs: [large] }))
     expect(pieces()).toEqual(['0-1499', '1500-2499'])
   })
-  test('ECR Public: a HEAD of a blob that is refused only means that the blob is sent', async () => {
+  test('ECR Public: a blob is sent if its HEAD request is rejected', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (method === 'HEAD' && path.includes('/blobs/') && response.writeHead(401).end())
     expect((await createPusher().push(createPushOrder())).blobs).toEqual({
@@ -369,7 +369,7 @@ describe('registries with habits', () => {
       uploaded: 2,
     })
   })
-  test('quay.io: a mount is never asked for without the repository that has the blob, and a refused one is sent', async () => {
+  test('quay.io: a mount is requested only with a source repository, and uploaded if rejected', async () => {
     registryServer.script = ({ query }, response) =>
       void (query.has('mount') && sendRegistryError(response, 400, 'UNSUPPORTED', 'no mounts'))
     const [blob, other] = sampleImage.blobs
@@ -378,7 +378,7 @@ describe('registries with habits', () => {
     expect(mounts.map(({ query }) => query.get('from'))).toEqual(['base/image'])
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
-  test('GAR: a mount that is answered by an upload is that upload', async () => {
+  test('GAR: a mount that returns an upload URL continues as that upload', async () => {
     const [blob] = sampleImage.blobs
     await createPusher().push(createPushOrder({ blobs: [{ ...blob, mountFrom: 'base/image' }] }))
     expect(listRequests().filter((step) => step.startsWith('POST'))).toHaveLength(1)
@@ -388,8 +388,8 @@ describe('registries with habits', () => {
     ['GAR', 'europe-docker.pkg.dev', []],
     ['GCR', 'gcr.io', []],
     ['ghcr.io', 'ghcr.io', ['0-2499']],
-  ])('%s: %s gets no second piece', async (_name, name, expected) => {
-    // By plain http on this machine's port 80 nothing listens: the name is led to the script by hand.
+  ])('%s: %s gets no second chunk', async (_name, name, expected) => {
+    // The name resolves to this machine, where the scripted registry listens on its port.
     registryServer.script = ({ method, body, path }, response) =>
       void (
         method === 'PUT' &&
@@ -406,10 +406,10 @@ describe('registries with habits', () => {
   })
 })
 
-describe('what is there', () => {
+describe('the content of a registry', () => {
   const pushTarget = () => ({ host: registryServer.host, repository: 'org/app' })
 
-  test('tags are listed page by page, those of a repository that is not there are none', async () => {
+  test('tags are listed page by page, and a missing repository has none', async () => {
     registryServer.script = ({ path, query }, response) => {
       if (!path.endsWith('/tags/list')) return
       const isFirst = !query.has('last')
@@ -421,7 +421,7 @@ describe('what is there', () => {
     registryServer.script = (_request, response) => sendRegistryError(response, 404, 'NAME_UNKNOWN', 'no')
     await expect(createPusher().listTags(pushTarget())).resolves.toEqual([])
   })
-  test('the next page is asked of nobody else, with our password', async () => {
+  test('the next page of tags is never requested from another host', async () => {
     registryServer.script = (_request, response) =>
       void response
         .writeHead(200, { link: `<http://${storageServer.host}/v2/org/app/tags/list>; rel="next"` })
@@ -432,12 +432,12 @@ describe('what is there', () => {
   test.each([
     [202, true],
     [404, false],
-  ])('a manifest is deleted, answered by %s', async (status, isDeleted) => {
+  ])('HTTP %s for a deletion tells whether the manifest existed', async (status, isDeleted) => {
     registryServer.script = ({ method }, response) =>
       void (method === 'DELETE' && response.writeHead(status).end())
     await expect(createPusher().deleteManifest(pushTarget(), sha256Digest('x'))).resolves.toBe(isDeleted)
   })
-  test('a registry that deletes nothing says so', async () => {
+  test('a registry without deletion is reported as `unsupported`', async () => {
     registryServer.script = (_request, response) => sendRegistryError(response, 405, 'UNSUPPORTED', 'no')
     await expect(createPusher().deleteManifest(pushTarget(), sha256Digest('x'))).rejects.toMatchObject({
       code: 'unsupported',

@@ -1,4 +1,4 @@
-// Catalog images against docker-registry, with skopeo and opm looking at what came out. One registry and one base for all.
+// Publishes catalog images to docker-registry, and checks them with skopeo and opm. All tests share one registry.
 import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer, request } from 'node:http'
@@ -68,7 +68,7 @@ describeWithRegistry('a catalog image', () => {
     return path
   }
 
-  test('is on all platforms of its base, says what opm’s Dockerfile would, and holds the catalog', async () => {
+  test('has all platforms of its base, the configuration of opm’s Dockerfile, and the catalog', async () => {
     const files = createSmallCatalog()
     const order = {
       files,
@@ -81,7 +81,7 @@ describeWithRegistry('a catalog image', () => {
       unchanged: false,
       tags: [{ before: undefined }, { before: undefined }],
     })
-    // The base's layer came from its own repository.
+    // The base's layer was mounted from its own repository.
     expect(published.blobs.mounted).toBe(1)
     const found = await publisher.read(at('org/catalog', 'latest'))
     expect(found).toMatchObject({
@@ -116,7 +116,7 @@ describeWithRegistry('a catalog image', () => {
     })
   })
 
-  test('is left alone while nothing changes but where it came from', async () => {
+  test('is unchanged if only the order of its files and its revision change', async () => {
     const order = { files: createSmallCatalog(), base }
     const first = await publisher.publish(order, target('org/same'))
     const again = await publisher.publish(
@@ -136,14 +136,14 @@ describeWithRegistry('a catalog image', () => {
       unchanged: false,
       tags: [{ before: first.digest, after: changed.digest }],
     })
-    // The old one keeps its digest, for those who go back to it.
+    // The old image keeps its digest, so that a rollback can find it.
     const back = await publisher.retag(`${server.host}/org/same@${first.digest}`, target('org/same'))
     expect(back).toMatchObject({ digest: first.digest, unchanged: false, contentDigest: first.contentDigest })
     await expect(publisher.digestOf(at('org/same'))).resolves.toBe(first.digest)
     await expect(publisher.listTags(`${server.host}/org/same`)).resolves.toEqual(['v1'])
   })
 
-  test('that is known from an earlier build is not built again', async () => {
+  test('is not built again if an earlier build is cached', async () => {
     const remembered = new Map<string, string>()
     const buildCache = {
       get: async (key: string) => remembered.get(key),
@@ -155,7 +155,7 @@ describeWithRegistry('a catalog image', () => {
     const again = await cachingPublisher.publish(order, target('org/known'))
     expect(again).toMatchObject({ unchanged: true, digest: first.digest })
     expect(again.image).toBeUndefined()
-    // What somebody else put there instead is not taken for it.
+    // An image that another publisher pushed to the tag is not mistaken for it.
     await publisher.publish(
       { ...order, files: createSmallCatalog({ description: 'c' }) },
       target('org/known'),
@@ -166,7 +166,7 @@ describeWithRegistry('a catalog image', () => {
     })
   })
 
-  test('a trial says what would change and writes nothing', async () => {
+  test('in a dry run reports what would change and writes nothing', async () => {
     const order = { files: createSmallCatalog(), base }
     const dryRunResult = await publisher.publish(order, { ...target('org/trial'), dryRun: true })
     expect(dryRunResult).toMatchObject({
@@ -174,13 +174,13 @@ describeWithRegistry('a catalog image', () => {
       tags: [{ before: undefined, after: dryRunResult.digest }],
     })
     await expect(publisher.listTags(`${server.host}/org/trial`)).resolves.toEqual([])
-    // It told the truth.
+    // The real run has the same digest.
     await expect(publisher.publish(order, target('org/trial'))).resolves.toMatchObject({
       digest: dryRunResult.digest,
     })
   })
 
-  test('on a new base is what a build on that base gives, and no catalog is read for it', async () => {
+  test('on a new base is identical to a build on that base', async () => {
     const order = { files: createSmallCatalog(), base, labels: { team: 'a' } }
     await publisher.publish(order, target('org/rebased'))
     const newBase = `${server.host}/base/opm:2`
@@ -200,7 +200,7 @@ describeWithRegistry('a catalog image', () => {
     })
   })
 
-  test('a tag that somebody else moved meanwhile is left as it is, and said', async () => {
+  test('is rejected if its tag has moved, and the tag stays unchanged', async () => {
     const files = createSmallCatalog()
     const first = await publisher.publish({ files, base }, target('org/moved'))
     const other = await publisher.publish(
@@ -216,7 +216,7 @@ describeWithRegistry('a catalog image', () => {
         },
       ),
     ).rejects.toMatchObject({ code: 'tag-moved', retryable: true })
-    // Between the last look and the tag: the other one pushes while our layers are on their way.
+    // A race between the last check and the tag: another publisher moves the tag during our upload.
     const racing = openCatalogPublisher({
       registry,
       packsIn: 'here',
@@ -235,7 +235,7 @@ describeWithRegistry('a catalog image', () => {
     await expect(publisher.digestOf(at('org/moved'))).resolves.toBe(first.digest)
   })
 
-  test('that was cut off between manifest and tag is finished by the next run, without sending anything again', async () => {
+  test('interrupted between manifest and tag is finished by the next run without an upload', async () => {
     const order = { files: createSmallCatalog({ description: 'g' }), base }
     const killed = openCatalogPublisher({
       registry,
@@ -254,7 +254,7 @@ describeWithRegistry('a catalog image', () => {
     })
   })
 
-  test('finds its attachments by the tag that OCI names, where the registry knows no referrers', async () => {
+  test('has its attachments at the OCI fallback tag if the registry does not support referrers', async () => {
     const { digest, mediaType } = await publisher.publish(
       { files: createSmallCatalog(), base },
       target('org/attached'),
@@ -289,7 +289,7 @@ describeWithRegistry('a catalog image', () => {
     expect(list.manifest).toMatchObject({ kind: 'index', manifests: [{}, { digest: second.digest }] })
   })
 
-  test('is the same from other folders, other days, other rights, and another process', async () => {
+  test('is identical from other folders, dates, permissions, and processes', async () => {
     const order = { base, labels: { a: 'b' } }
     const here = await publisher.build({ ...order, files: createSmallCatalog() })
     const other = await folder()
@@ -312,7 +312,7 @@ describeWithRegistry('a catalog image', () => {
     })
   })
 
-  test('arrives through a registry that fails, and lines that break', async () => {
+  test('is published despite registry errors and broken connections', async () => {
     const failing = await startFlakyProxy(server.host)
     const egress = allowLoopbackRegistries(failing.host)
     const reader = openRegistry({ clock: createManualClock(), egress })
@@ -331,7 +331,7 @@ describeWithRegistry('a catalog image', () => {
     await failing.close()
   })
 
-  test('of a composite list is what its images hold, each in a folder of its own', async () => {
+  test('of a composite list has the content of its images, each in a separate folder', async () => {
     await publisher.publish({ files: createSmallCatalog(), base: 'scratch' }, target('org/part'))
     const list = parseCompositeCatalogSpec(
       Buffer.from(
@@ -387,37 +387,34 @@ describeWithRegistry('a catalog image', () => {
   })
 
   const withOpm = findMissingProgram('opm', 'tar') ? test.skip : test
-  withOpm(
-    'is served by opm from its own cache, which has to fit, with the answers that we give',
-    async () => {
-      const { layer, blobs } = await publisher.build({
-        files: createSmallCatalog(),
-        base: 'scratch',
-        compression: 'none',
-      })
-      const root = await folder()
-      await writeFile(
-        join(root, 'layer.tar'),
-        await (blobs[0]?.read() ?? Promise.reject(new Error('no layer'))),
-      )
-      spawnSync('tar', ['xpf', 'layer.tar'], { cwd: root })
-      const { calls, differences } = await compareServing(join(root, 'configs'), join(root, 'tmp', 'cache'))
-      expect(differences).toEqual([])
-      // ListPackages and what follows from each package.
-      expect(calls).toBeGreaterThan(20)
-      // A cache that is not of this catalog is what opm would not start from.
-      await writeFile(join(root, 'configs', 'foo', 'catalog.yaml'), '---\nschema: other\n', { flag: 'a' })
-      await expect(compareServing(join(root, 'configs'), join(root, 'tmp', 'cache'))).rejects.toThrow(
-        /integrity|digest/,
-      )
-      expect(layer.cacheDigest).toMatch(/^[0-9a-f]{16}$/)
-    },
-  )
+  withOpm('is served by opm from its matching cache, with the same answers as ours', async () => {
+    const { layer, blobs } = await publisher.build({
+      files: createSmallCatalog(),
+      base: 'scratch',
+      compression: 'none',
+    })
+    const root = await folder()
+    await writeFile(
+      join(root, 'layer.tar'),
+      await (blobs[0]?.read() ?? Promise.reject(new Error('no layer'))),
+    )
+    spawnSync('tar', ['xpf', 'layer.tar'], { cwd: root })
+    const { calls, differences } = await compareServing(join(root, 'configs'), join(root, 'tmp', 'cache'))
+    expect(differences).toEqual([])
+    // ListPackages and the calls for each package.
+    expect(calls).toBeGreaterThan(20)
+    // opm does not start with the cache of another catalog.
+    await writeFile(join(root, 'configs', 'foo', 'catalog.yaml'), '---\nschema: other\n', { flag: 'a' })
+    await expect(compareServing(join(root, 'configs'), join(root, 'tmp', 'cache'))).rejects.toThrow(
+      /integrity|digest/,
+    )
+    expect(layer.cacheDigest).toMatch(/^[0-9a-f]{16}$/)
+  })
 })
 
 const emptyJsonDigest = 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
 
-/** The registry behind a line on which the first request of each kind fails: with a 500, or by breaking in the middle. */
+/** A proxy on which the first request of each kind fails: with HTTP 500, or by breaking in the middle. */
 async function startFlakyProxy(host: string) {
   const seenRequests = new Set<string>()
   let faults = 0

@@ -10,7 +10,7 @@ import { createManualClock } from './manual-clock.ts'
 const sha256Hex = 'a'.repeat(64)
 const imageFound: ImageAnswer = { kind: 'ok', digest: `sha256:${sha256Hex}`, mediaType: 'x', size: 1 }
 
-/** A registry that answers from a table and counts, and a store that forgets by a clock of its own. */
+/** A registry that records its requests, and a cache that expires by a manual clock. */
 function createCountingRegistry(answers: (reference: string) => ImageAnswer = () => imageFound) {
   const requested: string[] = []
   const clock = createManualClock(0)
@@ -37,7 +37,7 @@ function createCountingRegistry(answers: (reference: string) => ImageAnswer = ()
   }
 }
 
-describe('answers are remembered', () => {
+describe('answers are cached', () => {
   const day = 24 * 3600 * 1000
   const cases: [string, string, ImageAnswer, number | undefined][] = [
     ['a digest for seven days', `q.io/a@sha256:${sha256Hex}`, imageFound, 7 * day],
@@ -58,7 +58,7 @@ describe('answers are remembered', () => {
     await cached.resolve(reference)
     expect(asked).toHaveLength(life === undefined ? 3 : 2)
   })
-  test('what one credential saw is not told to another, nor an answer without platforms to who wants them', async () => {
+  test('answers are cached separately for each credential, and with and without platforms', async () => {
     const { registry, store, asked } = createCountingRegistry()
     for (const [who, variant] of [
       ['one', ''],
@@ -68,7 +68,7 @@ describe('answers are remembered', () => {
       await createCachedRegistry(registry, { store, identity: async () => who, variant }).resolve('q.io/a:1')
     expect(asked).toHaveLength(3)
   })
-  test('many references cost one read, and the second time no request', async () => {
+  test('many references require one cache read, and no request the second time', async () => {
     const { registry, store, asked, reads } = createCountingRegistry()
     const references = Array.from(
       { length: 500 },
@@ -81,7 +81,7 @@ describe('answers are remembered', () => {
     expect(asked).toHaveLength(500)
     expect(reads).toEqual([500, 500])
   })
-  test('a look past what is remembered asks, and everybody hears what it brought', async () => {
+  test('refresh bypasses the cache and updates it', async () => {
     const reference = `q.io/a@sha256:${sha256Hex}`
     let answer: ImageAnswer = imageFound
     const { registry, store, asked } = createCountingRegistry(() => answer)
@@ -93,7 +93,7 @@ describe('answers are remembered', () => {
     expect(await cached.resolve(reference)).toEqual(answer)
     expect(asked).toHaveLength(2)
   })
-  test('a look that learns nothing takes nothing away from what is remembered', async () => {
+  test('an inconclusive refresh keeps the cached answer', async () => {
     let answer: ImageAnswer = imageFound
     const { registry, store } = createCountingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
@@ -102,7 +102,7 @@ describe('answers are remembered', () => {
     await cached.refresh('q.io/a:1')
     expect(await cached.resolve('q.io/a:1')).toEqual(imageFound)
   })
-  test('the same question at the same time is asked once', async () => {
+  test('concurrent lookups of the same reference share one request', async () => {
     const { registry, store, asked } = createCountingRegistry()
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await Promise.all(Array.from({ length: 10 }, () => cached.resolve('q.io/a:1')))
@@ -111,7 +111,7 @@ describe('answers are remembered', () => {
 })
 
 describe('a budget', () => {
-  test('ends with so many hosts and references; what was let through once may come again', async () => {
+  test('limits hosts and references, and repeated references are free', async () => {
     const { registry, asked } = createCountingRegistry()
     const limited = withQueryBudget(registry, { hosts: 2, references: 3 })
     const kinds = []
@@ -131,7 +131,7 @@ describe('a scan', () => {
         ? { kind: 'unknown', reason: '', retryAfter: 1 }
         : imageFound
 
-  test('asks each reference once, hosts in turn, and sums up by registry', async () => {
+  test('requests each reference once, alternates hosts, and summarizes by registry', async () => {
     const { registry, asked, clock } = createCountingRegistry(answerReference)
     const report = await scanImages(registry, references, { clock, concurrency: 1 })
     expect(asked).toEqual(['a.io/x:1', 'b.io/x:1', 'BAD', 'a.io/x:2', 'a.io/x:3'])
@@ -142,7 +142,7 @@ describe('a scan', () => {
       { host: 'b.io', total: 1, byKind: { unknown: 1 } },
     ])
   })
-  test('goes on where an earlier run stopped, asking again what was not definite', async () => {
+  test('resumes after an aborted run, and retries inconclusive answers', async () => {
     const first = createCountingRegistry(answerReference)
     const stop = new AbortController()
     const written = new Map<string, ImageAnswer>()
@@ -161,7 +161,7 @@ describe('a scan', () => {
     expect(second.asked.sort()).toEqual(['a.io/x:2', 'a.io/x:3', 'b.io/x:1'])
     expect([rest.complete, rest.answers.size]).toEqual([true, 5])
   })
-  test('tells its progress, its rate and how long it will take', async () => {
+  test('reports its progress, its rate, and the remaining time', async () => {
     const { registry, clock } = createCountingRegistry()
     const slow = {
       ...registry,

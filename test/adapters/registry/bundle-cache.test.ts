@@ -18,7 +18,7 @@ const createBundleAnswer = (packageName = 'foo'): BundleAnswer => ({
   findings: [],
 })
 
-/** A registry that counts who asks at once, and a store that forgets by a clock of its own. */
+/** A registry that counts concurrent pulls, and a cache that expires by a manual clock. */
 function createCountingRegistry(
   answer: (reference: string) => BundleAnswer | Promise<BundleAnswer> = () => createBundleAnswer(),
 ) {
@@ -59,7 +59,7 @@ function createCountingRegistry(
 const bundleReferences = (count: number) =>
   Array.from({ length: count }, (_, index) => bundleReference(index))
 
-test('one pull tells what is inside and what would come of installing it, each remembered for itself', async () => {
+test('one pull provides the bundle and its install facts, and both are cached separately', async () => {
   const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as InstallFacts
   const { bundles, pulled } = createCountingRegistry(() => Object.assign(createBundleAnswer(), { install }))
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forEvaluation()
@@ -70,13 +70,13 @@ test('one pull tells what is inside and what would come of installing it, each r
   expect(pulled).toEqual([bundleReference(1)])
 })
 
-describe('what a bundle holds is remembered', () => {
+describe('bundle contents are cached', () => {
   const day = 24 * 3600 * 1000
   test.each<[string, BundleAnswer, string, number | undefined]>([
     ['by digest for seven days', createBundleAnswer(), bundleReference(1), 7 * day],
     ['not by tag', createBundleAnswer(), 'q.io/a:1', undefined],
-    ['a refused archive for an hour', { kind: 'unsupported', reason: '' }, bundleReference(1), 3600_000],
-    ['other bytes for a minute', { kind: 'digest-mismatch', reason: '' }, bundleReference(1), 60_000],
+    ['an unsupported archive for an hour', { kind: 'unsupported', reason: '' }, bundleReference(1), 3600_000],
+    ['a digest mismatch for a minute', { kind: 'digest-mismatch', reason: '' }, bundleReference(1), 60_000],
     ['unknown never', { kind: 'unknown', reason: '', retryAfter: 1 }, bundleReference(1), undefined],
     ['blocked never', { kind: 'blocked', reason: '' }, bundleReference(1), undefined],
   ])('%s', async (_name, answer, reference, life) => {
@@ -90,7 +90,7 @@ describe('what a bundle holds is remembered', () => {
     await read()
     expect(pulled).toHaveLength(life === undefined ? 3 : 2)
   })
-  test('for each credential and repository by itself: what one may see is not told to another', async () => {
+  test('separately for each credential and repository', async () => {
     const { bundles, pulled, become } = createCountingRegistry()
     await bundles().forEvaluation().readBundle(bundleReference(1))
     become('0123')
@@ -98,12 +98,12 @@ describe('what a bundle holds is remembered', () => {
     await bundles().forEvaluation().readBundle(bundleReference(1).replace('q.io/a', 'q.io/b'))
     expect(pulled).toHaveLength(3)
   })
-  test('under the version of the reader, so that new rules read anew', async () => {
+  test('under the version of the reader', async () => {
     const { bundles, spaces } = createCountingRegistry()
     await bundles().forEvaluation().readBundle(bundleReference(1))
     expect([...spaces]).toEqual([expect.stringMatching(/^bundle-answers \d+$/)])
   })
-  test('and pulled once for two looks at the same time', async () => {
+  test('and pulled once for two concurrent evaluations', async () => {
     const { bundles, pulled } = createCountingRegistry()
     const shared = bundles()
     expect(
@@ -116,8 +116,8 @@ describe('what a bundle holds is remembered', () => {
   })
 })
 
-describe('what one look may cost', () => {
-  test('two hundred bundles are worked off in two looks, four at a time; what waits says so', async () => {
+describe('the pull budget of an evaluation', () => {
+  test('two hundred bundles take two evaluations, four pulls at a time, and deferred bundles report it', async () => {
     const { bundles, pulled, most } = createCountingRegistry()
     const shared = bundles()
     const readBundles = () => Promise.all(bundleReferences(200).map(shared.forEvaluation().readBundle))
@@ -133,7 +133,7 @@ describe('what one look may cost', () => {
     expect(pulled).toHaveLength(200)
     expect(most()).toBe(4)
   })
-  test('a bundle that could not be had is asked for again within the same look, at no further cost', async () => {
+  test('a bundle with an inconclusive pull can be retried in the same evaluation without extra cost', async () => {
     let down = true
     const { bundles } = createCountingRegistry(() =>
       down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleAnswer(),
@@ -144,7 +144,7 @@ describe('what one look may cost', () => {
     expect(await read(bundleReference(1))).toEqual(createBundleAnswer())
     expect(await read(bundleReference(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
   })
-  test('slow registries take a look’s time, not the queue’s', async () => {
+  test('slow registries use up the time limit of the evaluation', async () => {
     const { bundles, clock, pulled } = createCountingRegistry(() => {
       clock.advance(40_000)
       return createBundleAnswer()
@@ -162,7 +162,7 @@ describe('what one look may cost', () => {
     })
     expect(pulled).toHaveLength(2)
   })
-  test('a registry that drips is left after a while, and is not blamed', async () => {
+  test('a pull that takes too long is canceled and not retried for a while', async () => {
     const { store, clock } = createCountingRegistry()
     let pulls = 0
     const client = {
@@ -181,7 +181,7 @@ describe('what one look may cost', () => {
     const bundles = createCachedBundles(client, { clock, store, slowest: 20 })
     const slow = { kind: 'unknown', reason: 'pulling the image took longer than 0.02 s', retryAfter: 600 }
     expect(await bundles.forEvaluation().readBundle(bundleReference(1))).toEqual(slow)
-    // At the next look the one behind it has its turn.
+    // The next evaluation skips the slow bundle and pulls the other one.
     const { readBundle: next } = bundles.forEvaluation()
     expect([await next(bundleReference(1)), await next(bundleReference(2))]).toEqual([
       slow,
@@ -192,7 +192,7 @@ describe('what one look may cost', () => {
     expect(await bundles.forEvaluation().readBundle(bundleReference(1))).toEqual(slow)
     expect(pulls).toBe(3)
   })
-  test('what all bundles say together has a bound, and one that is asked for twice counts once', async () => {
+  test('the total size of all bundles is limited, and a repeated bundle counts once', async () => {
     const { bundles } = createCountingRegistry(() => createBundleAnswer('x'.repeat(1000)))
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullBudget, held: 2500 })
     const kinds = []

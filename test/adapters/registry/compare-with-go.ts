@@ -1,4 +1,4 @@
-// What we make of an image or of a document, held against what Go makes of it: refused by us, or the same.
+// Compares how we and Go read an image or a document. We must either reject it or read the same.
 import { isDeepStrictEqual } from 'node:util'
 import { createHash } from 'node:crypto'
 import {
@@ -16,7 +16,7 @@ import type { RandomDocument } from './random-documents.ts'
 
 export interface GoComparison {
   readonly refused: boolean
-  /** Why, for people. */
+  /** The reason for the rejection, as text. */
   readonly reason?: string
   readonly difference?: string
 }
@@ -32,7 +32,7 @@ export async function compareImage(readers: GoReaders, image: readonly RandomLay
       ['manifests', 'metadata'],
     ),
   )
-  // What is refused need not be read: what Go makes of it is nobody's business.
+  // An image that we reject need not be compared with Go.
   if ('refused' in ours) return ours
   const { error, files = {} } = await readers.unpack(layers.map(({ bytes }) => bytes))
   const read = Object.fromEntries(
@@ -60,7 +60,7 @@ function compareResults(ours: unknown, error: string | undefined, theirs: unknow
 
 type ReadOutcome<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
 
-/** Only what is refused on purpose is refused. */
+/** Counts only deliberate rejections as rejected, and rethrows other errors. */
 async function readOutcome<Value>(read: () => Promise<Value>): Promise<ReadOutcome<Value>> {
   try {
     return { value: await read() }
@@ -83,7 +83,7 @@ function parseDocument(kind: RandomDocument['kind'], body: Uint8Array): unknown 
     : { version: 2, config: formatDescriptor(read.config), layers: read.layers.map(formatDescriptor) }
 }
 
-/** What a document calls itself is told by what it came as, where it does not say. */
+/** A document without a media type gets it from the content type, so the comparison ignores it. */
 function withoutMediaType(read: unknown): unknown {
   const { mediaType: _, ...rest } = (read ?? {}) as Record<string, unknown>
   return rest

@@ -1,4 +1,4 @@
-// Under which name answers are remembered: by all that they depend on, and by nothing that one could pass for another.
+// The identity that cache keys contain covers everything that an answer depends on, and cannot be forged.
 import { expect, test } from '@jest/globals'
 import {
   createFixedCredentials,
@@ -31,14 +31,14 @@ async function computeIdentity(password: string | undefined): Promise<string> {
   return identity
 }
 
-test('two credentials are two names, also while those of a mirror cannot be read', async () => {
+test('different credentials have different identities, even if the credentials of a mirror are unreadable', async () => {
   const names = await Promise.all([undefined, 'one', 'two'].map(computeIdentity))
   expect(new Set(names).size).toBe(3)
   expect(await computeIdentity('one')).toBe(names[1])
   expect(names.join()).not.toMatch(/one|two/)
 })
 
-test('what the operator blocks is nobody’s, and a reference that says nothing is anonymous', async () => {
+test('a blocked image has the identity blocked, and a malformed reference the identity anonymous', async () => {
   const client = openRegistry({ clock: createManualClock(), rules: [{ prefix: 'quay.io', blocked: true }] })
   expect(await client.identity('quay.io/a/b:1')).toBe('blocked')
   expect(await client.isPubliclyReadable('quay.io/a/b:1')).toBe(false)
@@ -46,7 +46,7 @@ test('what the operator blocks is nobody’s, and a reference that says nothing 
   await client.close()
 })
 
-test('who may be told what an image says follows credentials, mirrors and the operator’s word', async () => {
+test('public readability depends on credentials, mirrors, and the operator configuration', async () => {
   const seen = async (options: Partial<Parameters<typeof openRegistry>[0]>) => {
     const client = openRegistry({ clock: createManualClock(), ...options })
     const answer = await client.isPubliclyReadable('quay.io/a/b:1')

@@ -1,5 +1,5 @@
-// Registries that lie, stumble or drip: each ends in a definite or an unknown answer, as it should, never in an exception
-// and never in an image that is not there.
+// Registries that lie, fail, or stall must lead to a definite or inconclusive answer, never to an exception or to a
+// nonexistent image.
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
@@ -37,9 +37,9 @@ const referenceTo = (rest: string) => `${registryServer.host}/${rest}`
 const manifestType = mediaTypes.ociManifest
 const sampleLayer = { mediaType: '', digest: sha256Digest('layer'), size: 5 }
 
-describe('a manifest that is none', () => {
+describe('an invalid manifest', () => {
   test.each(['[]', '<html></html>', '', 'null', '{}', '"x"', '{"schemaVersion":2}'])(
-    '%j does not exist as an image, by digest nor where its digest is told',
+    '%j is unsupported, both by digest and by a tag with a digest header',
     async (body) => {
       const digest = registryServer.add('org/app', 'v1', body)
       for (const platforms of [false, true])
@@ -49,47 +49,59 @@ describe('a manifest that is none', () => {
           })
     },
   )
-  test('is unknown by tag where nothing vouches for the bytes', async () => {
+  test('is inconclusive by tag without a digest header', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': manifestType }).end('[]')
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
   })
   test.each<[string, unknown]>([
-    ['a key twice', `{"schemaVersion":2,"layers":[],"layers":[],"config":${JSON.stringify(sampleLayer)}}`],
-    ['a key in another case', { schemaVersion: 2, config: sampleLayer, layers: [], Layers: [sampleLayer] }],
-    ['a long s', { schemaVersion: 2, config: sampleLayer, layers: [], 'layer\u017f': [sampleLayer] }],
-    ['a type in capitals', { schemaVersion: 2, config: sampleLayer, layers: [], artifactTYPE: 'x' }],
     [
-      'a digest in another case of its key',
+      'a duplicate key',
+      `{"schemaVersion":2,"layers":[],"layers":[],"config":${JSON.stringify(sampleLayer)}}`,
+    ],
+    [
+      'a key that differs only in case',
+      { schemaVersion: 2, config: sampleLayer, layers: [], Layers: [sampleLayer] },
+    ],
+    [
+      'a key with a long s',
+      { schemaVersion: 2, config: sampleLayer, layers: [], 'layer\u017f': [sampleLayer] },
+    ],
+    ['a type key in uppercase', { schemaVersion: 2, config: sampleLayer, layers: [], artifactTYPE: 'x' }],
+    [
+      'a digest key that differs only in case',
       { schemaVersion: 2, layers: [], config: { ...sampleLayer, Digest: sha256Digest('x') } },
     ],
     ['a byte order mark', `\ufeff${JSON.stringify({ schemaVersion: 2, config: sampleLayer, layers: [] })}`],
     ['two documents', `${JSON.stringify({ schemaVersion: 2, config: sampleLayer, layers: [] })}{}`],
     [
-      'half a character',
+      'an unpaired surrogate',
       `{"schemaVersion":2,"layers":[],"config":${JSON.stringify(sampleLayer)},"x":"\\ud800"}`,
     ],
     ['a size with a fraction', { schemaVersion: 2, layers: [], config: { ...sampleLayer, size: '@' } }],
-    ['an empty place among the layers', { schemaVersion: 2, layers: [null], config: sampleLayer }],
-    ['schema 1 beside it', { schemaVersion: 2, layers: [], config: sampleLayer, fsLayers: [] }],
-    ['another version', { schemaVersion: 3, layers: [], config: sampleLayer }],
-    ['md5', { schemaVersion: 2, layers: [], config: { ...sampleLayer, digest: `md5:${'0'.repeat(32)}` } }],
+    ['a null layer', { schemaVersion: 2, layers: [null], config: sampleLayer }],
+    ['schema 1 fields in addition', { schemaVersion: 2, layers: [], config: sampleLayer, fsLayers: [] }],
+    ['an unknown schema version', { schemaVersion: 3, layers: [], config: sampleLayer }],
     [
-      'an algorithm nobody knows',
+      'an md5 digest',
+      { schemaVersion: 2, layers: [], config: { ...sampleLayer, digest: `md5:${'0'.repeat(32)}` } },
+    ],
+    [
+      'an unknown digest algorithm',
       { schemaVersion: 2, layers: [], config: { ...sampleLayer, digest: `abc:${'0'.repeat(64)}` } },
     ],
     [
-      'capital letters',
+      'uppercase letters in a digest',
       { schemaVersion: 2, layers: [], config: { ...sampleLayer, digest: `sha256:${'A'.repeat(64)}` } },
     ],
-  ])('%s is refused for good', async (_name, document) => {
+  ])('%s is unsupported', async (_name, document) => {
     const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')
     const digest = registryServer.add('org/app', 'v1', text)
     expect(await openClient().resolve(referenceTo(`org/app@${digest}`))).toMatchObject({
       kind: 'unsupported',
     })
   })
-  test('keys that authors choose may differ in case alone', async () => {
+  test('annotation and extension keys can differ only in case', async () => {
     const annotations = { name: 'a', Name: 'b', size: 'c' }
     const digest = registryServer.add('org/app', 'v1', {
       ...(createImageManifest('x') as object),
@@ -101,13 +113,13 @@ describe('a manifest that is none', () => {
 })
 
 describe('digests', () => {
-  test('a reference by a weak or unusual digest is not asked for', async () => {
+  test('a reference with an unsupported digest algorithm sends no request', async () => {
     expect(await openClient().resolve(referenceTo(`org/app@sha384:${'0'.repeat(96)}`))).toMatchObject({
       kind: 'unsupported',
     })
     expect(registryServer.requests).toHaveLength(0)
   })
-  test('sha512 counts', async () => {
+  test('sha512 is accepted', async () => {
     const bytes = JSON.stringify(createImageManifest('x'))
     const digest = `sha512:${createHash('sha512').update(bytes).digest('hex')}`
     registryServer.script = (_, response) =>
@@ -116,7 +128,7 @@ describe('digests', () => {
         .end(bytes)
     expect(await openClient().resolve(referenceTo(`org/app@${digest}`))).toMatchObject({ kind: 'ok', digest })
   })
-  test('a digest in the header that is not that of the bytes is no answer', async () => {
+  test('a digest header that does not match the bytes is inconclusive', async () => {
     registryServer.script = (_, response) =>
       void response
         .writeHead(200, { 'content-type': manifestType, 'docker-content-digest': sha256Digest('other') })
@@ -133,36 +145,36 @@ describe('blobs', () => {
       void (path.includes('/blobs/') && response.writeHead(status, headers).end(body))
   }
   test.each([['layer and more'], ['lay'], ['lairs'], ['']])(
-    '%j instead of it is a definite answer',
+    '%j in place of the layer is a digest mismatch after a retry',
     async (body) => {
       answers(body)
       await expect(fetchLayer()).rejects.toMatchObject({ code: 'digest-mismatch' })
       expect(registryServer.requests).toHaveLength(2)
     },
   )
-  test('one bad transfer is not', async () => {
+  test('one corrupted transfer is retried', async () => {
     registryServer.addBlob('layer')
     registryServer.script = (_request, response, earlier) =>
       void (earlier === 0 && response.writeHead(200).end('lai'))
     expect(Buffer.from(await fetchLayer()).toString()).toBe('layer')
   })
   test.each<[string, string, Record<string, string>, number]>([
-    ['a page', '<html>', { 'content-type': 'text/html' }, 200],
-    ['a long page', '<html></html>', { 'content-type': 'text/html; charset=utf-8' }, 200],
-    ['a part', 'lay', {}, 206],
-    ['an encoding', 'lay', { 'content-encoding': 'gzip' }, 200],
-  ])('%s says nothing of it', async (_name, body, headers, status) => {
+    ['an HTML page', '<html>', { 'content-type': 'text/html' }, 200],
+    ['an HTML page with a charset', '<html></html>', { 'content-type': 'text/html; charset=utf-8' }, 200],
+    ['partial content', 'lay', {}, 206],
+    ['encoded content', 'lay', { 'content-encoding': 'gzip' }, 200],
+  ])('%s is a bad reply, not a digest mismatch', async (_name, body, headers, status) => {
     answers(body, headers, status)
     await expect(fetchLayer()).rejects.toMatchObject({ code: 'bad-reply' })
   })
-  test('a connection that is closed early says nothing, whatever was promised', async () => {
+  test('a connection that closes early is a network error, not a digest mismatch', async () => {
     registryServer.script = (_, response) => {
       response.socket?.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nlay')
       return true
     }
     await expect(fetchLayer()).rejects.toMatchObject({ code: 'network' })
   })
-  test('a config that readers take for different things is refused for good', async () => {
+  test('a config that readers interpret differently is unsupported', async () => {
     const config = registryServer.addBlob(
       '{"config":{},"Config":{"Labels":{"a":"b"}},"rootfs":{"diff_ids":[]}}',
     )
@@ -181,7 +193,7 @@ describe('waits', () => {
     ['0', 5],
     ['999999999', 6 * 3600],
     ['never', 300],
-  ])('Retry-After: %s is believed within bounds', async (value, retryAfter) => {
+  ])('Retry-After: %s is limited to valid bounds', async (value, retryAfter) => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': value }).end()
     expect(await openClient({ limits: { attempts: 1 } }).resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unknown',

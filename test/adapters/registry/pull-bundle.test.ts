@@ -1,5 +1,5 @@
-// Bundle images pulled into memory: from docker-registry, compared with what opm makes of the same image, and from
-// a registry that serves games.
+// Pulls bundle images into memory, from docker-registry (compared with what opm renders from the same image) and from a
+// malicious registry.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -37,10 +37,10 @@ const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' 
     })
 
     test.each(['everything-in-the-metadata', 'images-of-deployments'])(
-      '%s is rendered as opm renders its image',
+      '%s is rendered as by opm',
       async (name) => {
         const files = [...createBundleFiles(name, sampleBundles[name])]
-        // One layer for the manifests, one for the metadata, as Dockerfiles of bundles have it.
+        // One layer for the manifests and one for the metadata, as in the Dockerfile of a bundle.
         const layer = (directory: string) =>
           createTarOfFiles(Object.fromEntries(files.filter(([path]) => path.startsWith(directory))))
         const image = { labels: packageLabels, layers: [layer('manifests/'), layer('metadata/')] }
@@ -68,7 +68,7 @@ const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' 
       60_000,
     )
 
-    test('a bundle for several platforms is pulled for one of them', async () => {
+    test('a multi-platform bundle is pulled for one platform', async () => {
       const layer = createTarOfFiles({ 'manifests/a.yaml': 'a: 1' })
       const digest = await registry.push(
         { labels: packageLabels, layers: [layer], architectures: ['arm64', 'amd64'] },
@@ -81,7 +81,7 @@ const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' 
   },
 )
 
-describe('from a registry that serves games', () => {
+describe('from a malicious registry', () => {
   let registry: ScriptedRegistry
   let client: RegistryClient
   beforeAll(async () => {
@@ -111,7 +111,7 @@ describe('from a registry that serves games', () => {
   const add = (tag: string, document: object, type: string = mediaTypes.ociManifest) =>
     registry.add('games/b', tag, { schemaVersion: 2, ...document }, type)
 
-  test('an honest image passes', async () => {
+  test('a valid image is pulled', async () => {
     add('ok', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
     expect([...(await pull('games/b:ok')).files.keys()]).toEqual(['manifests/a.yaml'])
   })
@@ -154,7 +154,7 @@ describe('from a registry that serves games', () => {
       () => ({ config: config([]), layers: [], manifests: [] }),
       /both an image and an index/,
     ],
-  ])('%s', async (name, document, reason) => {
+  ])('rejects %s', async (name, document, reason) => {
     const tag = name.replace(/\W/g, '')
     const digest = add(tag, document())
     await expect(pull(`games/b@${digest}`)).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('from a registry that serves games', () => {
     })
     expect(registry.requests.some(({ path }) => path === '/x')).toBe(false)
   })
-  test('games are answers, not exceptions, when a bundle is read', async () => {
+  test('reading an invalid bundle returns an answer instead of throwing', async () => {
     add('honest', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
     const read = (name: string) => client.readBundle(`${registry.host}/${name}`)
     expect(await read('games/b:honest')).toMatchObject({ kind: 'bundle', findings: expect.any(Array) })
@@ -179,10 +179,10 @@ describe('from a registry that serves games', () => {
     expect(await read('games/b:nothing')).toMatchObject({ kind: 'missing' })
     expect(await read('games/B')).toMatchObject({ kind: 'malformed' })
   })
-  test("one that takes too long ends its process and is nobody's fault, and the next one is read all the same", async () => {
+  test('a bundle that takes too long to unpack is inconclusive, and later bundles are read', async () => {
     add('honest', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
     const reference = `${registry.host}/games/b:honest`
-    // A small one, or one that is refused for its first file, would be over before the shortest clock there is strikes, at times.
+    // A small bundle, or one rejected for its first file, could finish before even the shortest timeout.
     const much = 'x'.repeat(8_000_000)
     const large = createTarOfFiles({
       'manifests/a.yaml': 'a: 1',
@@ -201,7 +201,7 @@ describe('from a registry that serves games', () => {
     for (const answer of await Promise.all(sequence)) expect(answer).toMatchObject({ kind: 'bundle' })
     expect(await client.readBundle(reference)).toMatchObject({ kind: 'bundle' })
   })
-  test('a blob that is larger or other than its descriptor says', async () => {
+  test('a blob that is missing or does not match its descriptor is an error', async () => {
     const honest = descriptor(gzipSync(archive))
     add('larger', { config: config([diffId]), layers: [{ ...honest, size: honest.size - 1 }] })
     await expect(pull('games/b:larger')).rejects.toMatchObject({ code: 'digest-mismatch' })
@@ -236,24 +236,21 @@ describe('from a registry that serves games', () => {
 
     test.each([
       ['the same platform twice', [amd64, amd64]],
-      ['a variant of it', [amd64, { ...amd64, variant: 'v2' }]],
-      ['a version of its system', [{ ...amd64, 'os.version': '1' }, amd64]],
-      ['another name of it', [amd64, { os: 'linux', architecture: 'x86_64' }]],
-      ['other letters', [{ os: 'Linux', architecture: 'AMD64' }, amd64]],
-      ['no platform, beside it', [undefined, amd64]],
+      ['a variant of the platform', [amd64, { ...amd64, variant: 'v2' }]],
+      ['an OS version of the platform', [{ ...amd64, 'os.version': '1' }, amd64]],
+      ['another name of the architecture', [amd64, { os: 'linux', architecture: 'x86_64' }]],
+      ['uppercase platform names', [{ os: 'Linux', architecture: 'AMD64' }, amd64]],
+      ['an entry without a platform', [undefined, amd64]],
       ['no platforms', [undefined, undefined]],
-    ])(
-      'with %s for two images is refused: which of them is read, readers do not agree',
-      async (_, platforms) => {
-        indexOf('choice', platforms)
-        await expect(pull('games/b:choice')).rejects.toMatchObject({
-          code: 'unsupported',
-          message: expect.stringContaining('several candidates'),
-        })
-      },
-    )
+    ])('with %s for two images is unsupported because readers choose differently', async (_, platforms) => {
+      indexOf('choice', platforms)
+      await expect(pull('games/b:choice')).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('several candidates'),
+      })
+    })
 
-    test('with the same image twice, or with other platforms beside it, is read', async () => {
+    test('with the same image twice, or with an additional platform, is read', async () => {
       const [image, second] = images()
       indexOf('same', [amd64, amd64], [image ?? ''])
       expect((await pull('games/b:same')).files.size).toBeGreaterThan(0)
@@ -261,7 +258,7 @@ describe('from a registry that serves games', () => {
       expect([...(await pull('games/b:several')).files.keys()]).not.toContain('manifests/other.yaml')
     })
   })
-  test('indexes within indexes, two deep at most', async () => {
+  test('indexes can be nested at most two levels deep', async () => {
     const index = (digest: string) => ({ manifests: [{ mediaType: mediaTypes.ociIndex, digest, size: 1 }] })
     const image = add('deep0', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
     const one = add('deep1', index(image), mediaTypes.ociIndex)

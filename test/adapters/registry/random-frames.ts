@@ -1,21 +1,21 @@
-// An archive cut into the frames of zstd (RFC 8878) or the members of gzip (RFC 1952), honest ones and those that readers take
-// for different things. Frames that no compressor writes are put together by hand.
+// Splits an archive into zstd frames (RFC 8878) or gzip members (RFC 1952), both valid ones and ones that readers
+// interpret differently. Frames that no compressor writes are assembled manually.
 import { constants, crc32, deflateRawSync, zstdCompressSync } from 'node:zlib'
 import type { SeededRandom } from '../../packages/fbc/go/fast/mutated-documents.ts'
 
 export type CompressionFormat = 'zstd' | 'gzip'
 
-/** One frame or member, by the share of the archive that it has: some have nothing of it. */
+/** One frame or member. Some kinds contain no part of the archive. */
 export interface CompressedFrame {
   readonly kind: 'compressed' | 'raw' | 'runs' | 'empty' | 'skippable' | 'bytes'
-  /** zstd: a checksum behind it, a window of its own, a size of the content that it tells. */
+  /** zstd: the trailing checksum, the window size, and the declared content size. */
   readonly checksum?: 'right' | 'wrong' | 'missing'
   readonly window?: number
   readonly size?: 'right' | 'wrong'
-  /** Bits of the header's first byte that are set beside the others. */
+  /** Additional bits to set in the first byte of the header. */
   readonly flags?: number
   readonly dictionary?: number
-  /** gzip: fields of its header, in the order of their flags. */
+  /** gzip: the optional header fields, in the order of their flags. */
   readonly fields?: readonly ('extra' | 'name' | 'comment' | 'sum')[]
   readonly method?: number
   readonly bytes?: Uint8Array
@@ -70,7 +70,7 @@ const strayBytes = [
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
   Buffer.from([0x1f, 0x8b]),
   Buffer.from([0x1f, 0x8b, 0x08, 0x00]),
-  // A skippable frame that ends before it said it would.
+  // A skippable frame that is shorter than its declared size.
   Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0xff, 0xff, 0xff, 0x7f]),
 ]
 
@@ -115,7 +115,7 @@ function createZstdFrame(part: Buffer, frame: CompressedFrame): Buffer {
     dictionary !== undefined ||
     flags !== 0
   if (!isByHand && (checksum === undefined || checksum === 'right')) return made
-  // By hand: what a compressor made of the blocks is taken out of its frame, whose header Node writes in one known form.
+  // Assembles the frame from the blocks of a compressed frame; the headers that Node.js writes have a known layout.
   const blocks =
     kind === 'compressed'
       ? extractBlocks(zstdCompressSync(part, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }))
@@ -136,7 +136,7 @@ function createZstdFrame(part: Buffer, frame: CompressedFrame): Buffer {
   return Buffer.concat([header, blocks, sum])
 }
 
-/** Behind magic, first byte and what that says; up to the end, for there is no checksum. */
+/** Returns everything after the frame header. The frame has no checksum at the end. */
 function extractBlocks(frame: Buffer): Buffer {
   const flags = frame[4] ?? 0
   const isSingle = (flags & 0x20) !== 0
@@ -159,7 +159,7 @@ function createRawBlocks(part: Buffer): Buffer {
   return Buffer.concat(blocks)
 }
 
-/** Each run of one byte as a block of its own. */
+/** Encodes each run of one byte as a separate block. */
 function createRunBlocks(part: Buffer): Buffer {
   const blocks: Buffer[] = []
   for (let at = 0; at < part.length;) {
@@ -171,7 +171,7 @@ function createRunBlocks(part: Buffer): Buffer {
   return blocks.length === 0 ? createBlockHeader(true, 0, 0) : Buffer.concat(blocks)
 }
 
-/** The frame's own: its last four bytes where one is asked for. */
+/** Returns the checksum that zstd writes in the last four bytes of a frame. */
 function contentChecksum(part: Buffer): Buffer {
   return zstdCompressSync(part, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }).subarray(-4)
 }

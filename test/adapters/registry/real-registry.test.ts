@@ -1,4 +1,4 @@
-// The client against docker-registry: open, behind htpasswd, and behind a token service of the test's own.
+// Tests the client against docker-registry without authentication, with htpasswd, and with a token service in the test.
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
@@ -56,7 +56,7 @@ describeWithRegistry('an open docker-registry', () => {
   })
   afterAll(() => registry.close())
 
-  test("finds what skopeo put there, of all four types, with skopeo's digests", async () => {
+  test('has images of all four types that skopeo pushed, with the same digests', async () => {
     const pushed = {
       'a/oci:1': await registry.push(sampleImage, 'a/oci:1', { format: 'oci' }),
       'a/docker:1': await registry.push(sampleImage, 'a/docker:1', { format: 'v2s2' }),
@@ -88,7 +88,7 @@ describeWithRegistry('an open docker-registry', () => {
 })
 
 describeWithRegistry('docker-registry behind htpasswd', () => {
-  test('opens for the right password only', async () => {
+  test('serves images only with the correct password', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
@@ -108,7 +108,7 @@ describeWithRegistry('docker-registry behind htpasswd', () => {
 })
 
 describeWithRegistry('docker-registry behind a token service', () => {
-  test('one token per repository; strangers may see what is public only', async () => {
+  test('needs one token for each repository, and serves only public images anonymously', async () => {
     const service = await startTokenServer()
     const tokenHost = service.host
     const registry = await startRealRegistry(service.login)
@@ -128,7 +128,7 @@ describeWithRegistry('docker-registry behind a token service', () => {
   }, 180_000)
 })
 
-/** Pushes by our own pusher, reads back by skopeo and by our own reader. */
+/** Pushes with our pusher, and reads back with skopeo and our reader. */
 async function expectPushAndReadBack(
   registry: RealRegistry,
   credential: RegistryCredential | undefined,
@@ -162,12 +162,12 @@ async function expectPushAndReadBack(
       digest: pushed.digest,
     })
   }
-  // The same again uploads nothing and changes nothing.
+  // A repeated push uploads nothing.
   expect(await pusher.push(order)).toEqual({
     digest: pushed.digest,
     blobs: { present: 2, mounted: 0, uploaded: 0 },
   })
-  // Another repository takes the blobs over without one byte being read.
+  // A push to another repository mounts the blobs without reading them.
   const mounting = {
     ...single,
     blobs: single.blobs.map((blob) => ({
@@ -183,7 +183,7 @@ async function expectPushAndReadBack(
     mounted: 2,
     uploaded: 0,
   })
-  // A repository that does not have them is no help, and no harm.
+  // If the source repository does not have the blobs, the push uploads them.
   const wrong = { ...single, blobs: single.blobs.map((blob) => ({ ...blob, mountFrom: 'pushed/nothing' })) }
   expect((await pusher.push({ ...where, repository: 'pushed/other', ...wrong, tags: [] })).blobs).toEqual({
     present: 0,
@@ -198,7 +198,7 @@ async function expectPushAndReadBack(
     digest: many.digest,
     platforms: ['linux/amd64', 'linux/arm64'],
   })
-  // A manifest whose blobs are not there is refused by the registry, and nothing gets the tag.
+  // The registry rejects a manifest with missing blobs, and no tag is created.
   await expect(
     pusher.push({ ...where, repository: 'pushed/empty', ...single, blobs: [], tags: ['v1'] }),
   ).rejects.toThrow(/^push to .*\/pushed\/empty failed: .*(MANIFEST|BLOB)/)
@@ -207,12 +207,12 @@ async function expectPushAndReadBack(
 }
 
 describeWithRegistry('our own pusher', () => {
-  test('pushes to an open docker-registry what skopeo and our reader find there', async () => {
+  test('pushes to docker-registry without authentication, and skopeo and our reader find the images', async () => {
     const registry = await startRealRegistry()
     await expectPushAndReadBack(registry, undefined)
     await registry.close()
   }, 180_000)
-  test('pushes in pieces through a proxy that lets only small bodies pass', async () => {
+  test('pushes in chunks through a proxy that limits the body size', async () => {
     const registry = await startRealRegistry()
     const sizes: number[] = []
     const proxy = createServer((incoming, outgoing) => {
@@ -253,7 +253,7 @@ describeWithRegistry('our own pusher', () => {
       proxy.closeAllConnections()
     })
   }, 180_000)
-  test('pushes behind htpasswd, and is told when the password is wrong', async () => {
+  test('pushes with htpasswd, and reports a missing or wrong password', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
@@ -278,7 +278,7 @@ describeWithRegistry('our own pusher', () => {
     await registry.close()
     await rm(folder, { recursive: true })
   }, 180_000)
-  test('pushes behind a token service, asking for the right to push; the reader asks for pulls only', async () => {
+  test('requests push access from a token service, while the reader requests only pull access', async () => {
     const service = await startTokenServer()
     const registry = await startRealRegistry(service.login)
     await expectPushAndReadBack(registry, robotCredential, [service.host])

@@ -1,4 +1,4 @@
-// The operator's registries.conf: what its words mean for where a reference is asked for.
+// How the registries.conf of the operator determines which registries serve a reference.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { loopbackCertificate, startScriptedRegistry } from './scripted-registry.
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
-/** The places for a reference, `mirror!` before mirrors: `mirror!m.example/a b.example/c`. */
+/** Returns the endpoints for a reference, with `mirror!` before mirrors: `mirror!m.example/a b.example/c`. */
 function formatEndpoints(rules: readonly RegistryConfRule[], text: string): string {
   const { reference } = parseImageReference(text)
   if (!reference) throw new Error(text)
@@ -64,7 +64,7 @@ describe('the rules of a file', () => {
   test.each([
     ['quay.io/a/b:1', 'mirror!mirror.example/quay/a/b mirror!tags.example/a/b quay.io/a/b'],
     [`quay.io/a/b@${imageDigest}`, 'mirror!mirror.example/quay/a/b mirror!digests.example/a/b quay.io/a/b'],
-    // The longest prefix counts, alone: quay.io's own mirrors are not asked.
+    // Only the longest prefix applies, so the mirrors of quay.io are not used.
     [`quay.io/org/app@${imageDigest}`, 'mirror!mirror.example:8443/app other.example/renamed'],
     ['quay.io/org/app:1', 'other.example/renamed'],
     ['quay.io/org/app/sub:1', 'other.example/renamed/sub'],
@@ -81,10 +81,10 @@ describe('the rules of a file', () => {
     ['quay.io.evil.example/a:1', 'quay.io.evil.example/a'],
     ['foo', 'hub.example/library/foo'],
     ['org/foo', 'registry-1.docker.io/org/foo'],
-  ])('%s is asked for at %s', (text, expected) => {
+  ])('%s is requested from %s', (text, expected) => {
     expect(formatEndpoints(rules, text)).toBe(expected)
   })
-  test('what is blocked is asked for nowhere', async () => {
+  test('a blocked image is not requested from any registry', async () => {
     expect(() => formatEndpoints(rules, 'a.corp.example/secret/x:1')).toThrow(
       /registries\.conf on the catalog-bot host blocks/,
     )
@@ -102,20 +102,20 @@ describe('the rules of a file', () => {
   })
 })
 
-describe('a file that cannot be used', () => {
+describe('an invalid file', () => {
   test.each([
-    ['no TOML', 'x = \n', /registries\.conf, line 1: invalid TOML/],
+    ['invalid TOML', 'x = \n', /registries\.conf, line 1: invalid TOML/],
     ['version 1', '[registries.search]\nregistries = ["a"]', /version 1/],
     ['neither prefix nor location', '[[registry]]\nblocked = true', /neither a prefix nor a location/],
     ['an unknown key', '[[registry]]\nlocation = "a.b"\nmirrors = []', /mirrors/],
-    ['a value of another type', '[[registry]]\nlocation = "a.b"\ninsecure = "yes"', /insecure/],
+    ['a value of the wrong type', '[[registry]]\nlocation = "a.b"\ninsecure = "yes"', /insecure/],
     [
-      'an unknown use',
+      'an unknown value of pull-from-mirror',
       '[[registry]]\nlocation = "a.b"\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "some"',
       /pull-from-mirror/,
     ],
     [
-      'two uses that differ',
+      'conflicting mirror settings',
       '[[registry]]\nlocation = "a.b"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "all"',
       /which conflict/,
     ],
@@ -127,13 +127,17 @@ describe('a file that cannot be used', () => {
       '[[registry]]\nprefix = "*.b"\ninsecure = true',
       /each insecure host separately/,
     ],
-    ['one prefix twice', '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"', /is defined twice/],
-  ])('%s', (_name, text, reason) => {
+    [
+      'a duplicate prefix',
+      '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"',
+      /is defined twice/,
+    ],
+  ])('with %s is rejected', (_name, text, reason) => {
     expect(() => parseConf(text)).toThrow(reason)
   })
 })
 
-describe('what a file opens', () => {
+describe('what a file allows', () => {
   const egress = toEgressOptions(
     parseConf(`
       [[registry]]
@@ -150,7 +154,7 @@ describe('what a file opens', () => {
     `),
   )
   const policy = createEgressPolicy(egress)
-  test('a mirror may be at a private address and any port, and without TLS only where that is written', () => {
+  test('a mirror can have a private address and any port, and needs insecure = true to skip TLS', () => {
     policy.checkUrl(new URL('http://mirror.test:7000/v2/'))
     policy.checkAddresses('mirror.test', 7000, ['10.1.2.3'])
     policy.checkAddresses('b.example', 443, ['192.168.0.9', 'fd00::1'])
@@ -158,18 +162,18 @@ describe('what a file opens', () => {
     policy.checkUrl(new URL('http://localhost:5000/v2/'))
     policy.checkAddresses('localhost', 5000, ['127.0.0.1', '::1'])
   })
-  test('a mirror may not be where clouds hand out keys, nor a name of it on this machine', () => {
+  test('a mirror cannot have a metadata, link-local, or loopback address', () => {
     for (const address of ['169.254.169.254', '127.0.0.1', 'fe80::1', '168.63.129.16', '::1'])
       expect(() => policy.checkAddresses('mirror.test', 7000, [address])).toThrow(/public/)
   })
-  test('a registry that is only spoken of stays as it was', () => {
+  test('the original registry of a rule keeps the default restrictions', () => {
     for (const host of ['quay.io', 'a.example'])
       expect(() => policy.checkAddresses(host, 443, ['10.1.2.3'])).toThrow(/public/)
     expect(() => policy.checkUrl(new URL('http://quay.io/'))).toThrow(/requires TLS/)
   })
 })
 
-describe('where files are found', () => {
+describe('file locations', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'registries-'))
@@ -193,29 +197,29 @@ describe('where files are found', () => {
   const quay = async (environment: Record<string, string>) =>
     formatEndpoints(await readRegistriesConf(environment, join(folder, 'etc')), 'quay.io/a')
 
-  test("the user's file stands for the machine's, whose drop-ins count all the same", async () => {
+  test('the user file replaces the system file, and the system drop-ins still apply', async () => {
     expect(await quay({ HOME: join(folder, 'nobody') })).toContain('machine.example')
     const rules = await readRegistriesConf({ HOME: join(folder, 'home') }, join(folder, 'etc'))
     expect(formatEndpoints(rules, 'quay.io/a')).toContain('user.example')
     expect(() => formatEndpoints(rules, 'a.example/x')).toThrow(/blocks/)
     expect(await readRegistriesConf({ HOME: join(folder, 'nobody') }, join(folder, 'nothing'))).toEqual([])
   })
-  test('a file that is named stands for both, and later drop-ins win', async () => {
+  test('REGISTRIES_CONF replaces both files, and later drop-ins take precedence', async () => {
     const named = { HOME: join(folder, 'home'), REGISTRIES_CONF: join(folder, 'given.conf') }
     expect(await quay(named)).toBe('mirror!second.example/a quay.io/a')
   })
-  test('a named file that is not there, or that searches registries for short names, is refused', async () => {
+  test('REGISTRIES_CONF with a missing file or with unqualified-search-registries is rejected', async () => {
     await expect(quay({ REGISTRIES_CONF: join(folder, 'none.conf') })).rejects.toThrow(/does not exist/)
     await expect(quay({ REGISTRIES_CONF: join(folder, 'search.conf') })).rejects.toThrow(
       /unqualified-search-registries is not supported; image names without a registry always mean docker\.io/,
     )
-    // podman's own default has them, for what people type: catalogs are not typed.
+    // The default podman configuration has them for interactive use, so they are ignored outside REGISTRIES_CONF.
     expect(await readRegistriesConf({ HOME: join(folder, 'home2') }, join(folder, 'nothing'))).toEqual([])
   })
 })
 
-describe('an operator asks registries', () => {
-  test('by way of the mirror, with its certificate, at the address that is allowed, and of no others', async () => {
+describe('the registry access of an operator', () => {
+  test('uses mirrors, certificates, and internal addresses, and blocks all other registries', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'access-'))
     const secure = await startScriptedRegistry({ tls: true })
     const mirror = await startScriptedRegistry()
@@ -250,7 +254,7 @@ describe('an operator asks registries', () => {
       /INTERNAL_REGISTRIES: "registry\.internal" does not have the form HOST=/,
     ],
     [{ REGISTRY_CERTIFICATES: '/nowhere' }, /REGISTRY_CERTIFICATES: cannot read \/nowhere/],
-  ])('%j is refused by name', async (environment, reason) => {
+  ])('%j is rejected with the name of the variable', async (environment, reason) => {
     await expect(readRegistryAccess({ HOME: '/nowhere', ...environment })).rejects.toThrow(reason)
   })
 })

@@ -1,5 +1,5 @@
-// The nine registries that people use, each with its ways of logging in, of saying no and of being odd, as scripts.
-// What each does is written down beside it; what the client makes of it is the test.
+// Scripts that imitate the authentication, the errors, and the quirks of nine common registries. A comment describes each
+// behavior, and the tests check how the client handles it.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
   createFixedCredentials,
@@ -24,7 +24,7 @@ import {
 } from './scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
-/** The token service, blob store or sign-on host where it is another one. */
+/** The token service, blob store, or single sign-on host, if it differs from the registry. */
 let secondServer: ScriptedRegistry
 let clock: ManualClock
 const openClients: RegistryClient[] = []
@@ -74,7 +74,7 @@ const isBasicLogin = (header: string | undefined, username: string, password: st
   header === `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 const createToken = (scope: string | null) => `token-${Buffer.from(scope ?? '').toString('hex')}`
 
-/** Manifests and blobs for those only who bring the token of their repository. */
+/** Serves manifests and blobs only with a token for the repository. */
 const requireToken =
   (realm: string, service: string): RegistryScript =>
   ({ path, headers }, response) => {
@@ -89,7 +89,7 @@ const requireToken =
     )
     sendRegistryError(response, 401, 'UNAUTHORIZED', 'authentication required')
   }
-/** Says "not found" for a type that the Accept header does not name, as ghcr.io and ACR do. */
+/** Returns 404 for a media type that the Accept header does not contain, as ghcr.io and ACR do. */
 const requireAcceptedType =
   (type: string): RegistryScript =>
   ({ headers }, response) => {
@@ -111,7 +111,7 @@ const combineScripts =
 const emptyIndex = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }
 
 describe('Docker Hub', () => {
-  // Everyone gets a token of 300 s, without the scope for what is private or not there; a HEAD is no pull.
+  // Every client gets a token for 300 s, without the scope if an image is private or missing. A HEAD is not a pull.
   const isPublic = (repository: string) => repository.startsWith('library/')
   beforeEach(() => {
     registryServer.script = combineScripts(
@@ -133,20 +133,20 @@ describe('Docker Hub', () => {
     openClient(credential && createFixedCredentials({ [registryServer.host]: credential }), {
       rules: [{ prefix: 'docker.io', location: registryServer.host }],
     })
-  test('a short name is found by HEADs alone, which count as no pull', async () => {
+  test('a short name is resolved only with HEAD requests, which do not count as pulls', async () => {
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'ok' })
     expect(findRequests('GET', '/manifests/')).toBe(0)
     expect(secondServer.requests[0]?.query.get('service')).toBe('registry.docker.io')
     expect(secondServer.requests[0]?.query.get('scope')).toBe('repository:library/busybox:pull')
   })
-  test('private and missing cannot be told apart by strangers, and can with an access token', async () => {
+  test('private and missing images are indistinguishable anonymously, and distinguishable with an access token', async () => {
     const [anonymous, known] = [hub(), hub(basicCredential('me', 'dckr_pat_x'))]
     for (const name of ['me/private:1', 'me/nothing:1'])
       expect(await anonymous.resolve(name)).toMatchObject({ kind: 'missing-or-private' })
     expect(await known.resolve('me/private:1')).toMatchObject({ kind: 'ok' })
     expect(await known.resolve('me/nothing:1')).toMatchObject({ kind: 'missing' })
   })
-  test('the limit of pulls and the bare 429 against abuse are waits, not absences', async () => {
+  test('the pull rate limit and a plain 429 are inconclusive, not missing', async () => {
     registryServer.script = (_, response) =>
       sendRegistryError(response, 429, 'TOOMANYREQUESTS', 'You have reached your pull rate limit')
     expect(await hub().resolve('busybox:1')).toMatchObject({
@@ -159,7 +159,7 @@ describe('Docker Hub', () => {
 })
 
 describe('quay.io', () => {
-  // Tokens from the registry itself, for robots named org+name; old images in schema 1; touchy about rates.
+  // The registry issues tokens, robots are named org+name, old images use schema 1, and rate limits are strict.
   beforeEach(() => {
     registryServer.script = combineScripts(
       ({ path, query, headers }, response) => {
@@ -172,7 +172,7 @@ describe('quay.io', () => {
       requireToken(`${registryServer.origin}/v2/auth`, registryServer.host),
     )
   })
-  test('a robot account sees what is private, and its name arrives whole', async () => {
+  test('a robot account can read private images, and its full name is sent', async () => {
     registryServer.add('org/app', '1')
     expect(
       await openClient(basicCredential('org+robot', 'KEY:1')).resolve(referenceTo('org/app:1')),
@@ -182,7 +182,7 @@ describe('quay.io', () => {
     )
     expect(await openClient().resolve(referenceTo('org/app:1'))).toMatchObject({ kind: 'missing-or-private' })
   })
-  test('an image in schema 1 is there, and no cluster pulls it', async () => {
+  test('a schema 1 image is unsupported', async () => {
     registryServer.add(
       'open/old',
       '1',
@@ -191,7 +191,7 @@ describe('quay.io', () => {
     )
     expect(await openClient().resolve(referenceTo('open/old:1'))).toMatchObject({ kind: 'unsupported' })
   })
-  test('a 401 out of nothing is met with a new token', async () => {
+  test('an unexpected 401 is retried with a new token', async () => {
     registryServer.add('open/app', '1')
     registryServer.add('open/app', '2')
     const client = openClient()
@@ -208,7 +208,7 @@ describe('quay.io', () => {
     }
     expect(await client.resolve(referenceTo('open/app:2'))).toMatchObject({ kind: 'ok' })
   })
-  test('asked carefully: four at a time at first, fewer after a 429, all answered in the end', async () => {
+  test('starts with four concurrent requests, waits after a 429, and resolves all images', async () => {
     const window = defaultRetryPolicy.windows['quay.io']
     expect(window).toEqual({ start: 4, max: 32 })
     let [active, maxConcurrent, rejected] = [0, 0, 0]
@@ -218,7 +218,7 @@ describe('quay.io', () => {
     registryServer.script = async (request, response, earlier) => {
       if (!request.path.includes('/manifests/')) return script(request, response, earlier)
       active += 1
-      // What is under way before the first answer that was no refusal.
+      // Counts concurrent requests only until the first successful response.
       if (rejected <= 3) maxConcurrent = Math.max(maxConcurrent, active)
       await new Promise((done) => setTimeout(done, 5))
       active -= 1
@@ -237,7 +237,7 @@ describe('quay.io', () => {
 })
 
 describe('ghcr.io', () => {
-  // The token itself is refused for what is private or not there; types that Accept does not name do not exist.
+  // The token is denied for private and missing images. A media type missing from Accept returns 404.
   beforeEach(() => {
     registryServer.script = combineScripts(
       ({ path, query, headers }, response) => {
@@ -254,14 +254,14 @@ describe('ghcr.io', () => {
     registryServer.add('open/app', '1', emptyIndex, mediaTypes.ociIndex)
     registryServer.add('org/private', '1', emptyIndex, mediaTypes.ociIndex)
   })
-  test('a public index is found, because all four types are accepted', async () => {
+  test('a public index is found because all four media types are accepted', async () => {
     expect(await openClient().resolve(referenceTo('open/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: mediaTypes.ociIndex,
     })
     expect(await openClient().resolve(referenceTo('open/app:2'))).toMatchObject({ kind: 'missing' })
   })
-  test('a refused token means missing or private to strangers, and our trouble with a token of ours', async () => {
+  test('a denied token means missing or private anonymously, and is inconclusive with expired credentials', async () => {
     expect(await openClient().resolve(referenceTo('org/private:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
@@ -278,7 +278,8 @@ describe('ghcr.io', () => {
 })
 
 describe('registry.redhat.io', () => {
-  // Tokens from the single sign-on; service accounts with a "|" in the name; a help text for strangers; blobs on a CDN.
+  // Single sign-on issues tokens, service accounts have a "|" in the name, anonymous clients get a help text, and a CDN
+  // serves the blobs.
   const account = '12345678|catalog-bot'
   beforeEach(() => {
     registryServer.script = combineScripts(
@@ -309,7 +310,7 @@ describe('registry.redhat.io', () => {
     }
     registryServer.add('rhel9/app', '1')
   })
-  test('a service account is known to the single sign-on, a missing manifest is missing', async () => {
+  test('a service account resolves images, and the CDN receives no credentials', async () => {
     const client = openClient(basicCredential(account, 'jwt.jwt.jwt'))
     expect(await client.resolve(referenceTo('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
     expect(await client.resolve(referenceTo('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
@@ -319,7 +320,7 @@ describe('registry.redhat.io', () => {
     const fromCdn = secondServer.requests.filter(({ path }) => path === '/cdn')
     expect(fromCdn.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
-  test('strangers are shown the help text', async () => {
+  test('the reason for an anonymous client contains the help text', async () => {
     expect(await openClient().resolve(referenceTo('rhel9/app:1'))).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('https://access.redhat.com/RegistryAuthentication'),
@@ -328,7 +329,7 @@ describe('registry.redhat.io', () => {
 })
 
 describe('ECR', () => {
-  // Basic with a password of twelve hours, no tokens; HEAD without the digest.
+  // Basic authentication with a password that is valid for twelve hours, no tokens, and HEAD without a digest.
   beforeEach(() => {
     registryServer.script = ({ method, path, headers }, response) => {
       if (!isBasicLogin(headers.authorization, 'AWS', 'twelve-hours'))
@@ -341,19 +342,19 @@ describe('ECR', () => {
         response.writeHead(200, { 'content-type': mediaTypes.dockerManifest, 'content-length': 300 }).end()
     }
   })
-  test('is found by its bytes, with no token asked for, and forgets nobody between two images', async () => {
+  test('images are resolved with GET and Basic authentication, which is reused for the next image', async () => {
     const digest = registryServer.add('team/app', '1')
     registryServer.add('team/other', '1')
     const client = openClient(basicCredential('AWS', 'twelve-hours'))
     expect(await client.resolve(referenceTo('team/app:1'))).toMatchObject({ kind: 'ok', digest })
     registryServer.requests.length = 0
     expect(await client.resolve(referenceTo('team/other:1'))).toMatchObject({ kind: 'ok' })
-    // With the password at once: what the host wants is remembered.
+    // The client caches the authentication scheme of the host, so the first request has the password.
     expect(registryServer.requests).toHaveLength(1)
     expect(await client.resolve(referenceTo('team/app:2'))).toMatchObject({ kind: 'missing' })
     expect(registryServer.requests.some(({ path }) => path.includes('token'))).toBe(false)
   })
-  test('a password that has run out is our trouble', async () => {
+  test('an expired password is inconclusive', async () => {
     expect(
       await openClient(basicCredential('AWS', 'yesterday')).resolve(referenceTo('team/app:1')),
     ).toMatchObject({ kind: 'unknown' })
@@ -361,8 +362,8 @@ describe('ECR', () => {
 })
 
 describe('GAR', () => {
-  // Tokens from the registry itself; a whole JSON key for a password; 403 for a project that one may not see or that
-  // is not there, 404 for an image that is not there.
+  // The registry issues tokens, the password is an entire JSON key, an inaccessible or missing project returns 403, and a
+  // missing image returns 404.
   const key = JSON.stringify({ type: 'service_account', private_key: '-----BEGIN\n:"\\' })
   beforeEach(() => {
     registryServer.script = combineScripts(
@@ -397,17 +398,20 @@ describe('GAR', () => {
   test.each([
     ['_json_key', key],
     ['oauth2accesstoken', 'ya29.x'],
-  ])('%s opens project, repository and image', async (username, password) => {
-    const client = openClient(basicCredential(username, password))
-    expect(await client.resolve(referenceTo('project/repo/image:1'))).toMatchObject({ kind: 'ok' })
-    expect(await client.resolve(referenceTo('project/repo/image:2'))).toMatchObject({ kind: 'missing' })
-    expect(await client.resolve(referenceTo('project/no-repo/image:1'))).toMatchObject({ kind: 'missing' })
-    // Google itself does not say which: so neither do we.
-    expect(await client.resolve(referenceTo('no-project/x/image:1'))).toMatchObject({
-      kind: 'missing-or-private',
-    })
-  })
-  test('a key survives the docker config that gcloud and `docker login` write', async () => {
+  ])(
+    '%s can read the project, and missing images and repositories are missing',
+    async (username, password) => {
+      const client = openClient(basicCredential(username, password))
+      expect(await client.resolve(referenceTo('project/repo/image:1'))).toMatchObject({ kind: 'ok' })
+      expect(await client.resolve(referenceTo('project/repo/image:2'))).toMatchObject({ kind: 'missing' })
+      expect(await client.resolve(referenceTo('project/no-repo/image:1'))).toMatchObject({ kind: 'missing' })
+      // Google does not report which one applies.
+      expect(await client.resolve(referenceTo('no-project/x/image:1'))).toMatchObject({
+        kind: 'missing-or-private',
+      })
+    },
+  )
+  test('a key from a docker config that gcloud or `docker login` writes is accepted', async () => {
     const auth = Buffer.from(`_json_key:${key}`).toString('base64')
     const source = createDockerConfigCredentials(
       parseDockerConfig(
@@ -419,7 +423,7 @@ describe('GAR', () => {
       kind: 'ok',
     })
   })
-  test('what is public is open to strangers, the rest missing or private', async () => {
+  test('public images are found anonymously, and all others are missing or private', async () => {
     expect(await openClient().resolve(referenceTo('open-project/repo/image:1'))).toMatchObject({ kind: 'ok' })
     expect(await openClient().resolve(referenceTo('project/repo/image:1'))).toMatchObject({
       kind: 'missing-or-private',
@@ -428,7 +432,7 @@ describe('GAR', () => {
 })
 
 describe('ACR', () => {
-  // A refresh token under the user of zeros, exchanged by POST for an `access_token`; or an admin's password.
+  // A refresh token with an all-zero user name, exchanged by POST for an `access_token`, or an admin password.
   const zeros = '00000000-0000-0000-0000-000000000000'
   beforeEach(() => {
     registryServer.script = combineScripts(
@@ -449,7 +453,7 @@ describe('ACR', () => {
     )
     registryServer.add('app', '1', emptyIndex, mediaTypes.ociIndex)
   })
-  test('what `az acr login` leaves in the docker config opens it', async () => {
+  test('a docker config that `az acr login` writes is accepted', async () => {
     const entry = { auth: Buffer.from(`${zeros}:`).toString('base64'), identitytoken: 'refresh' }
     const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
@@ -459,7 +463,7 @@ describe('ACR', () => {
     expect(new URLSearchParams(post?.body.toString()).get('scope')).toBe('repository:app:pull')
     expect(post?.headers.authorization).toBeUndefined()
   })
-  test("so does the admin's password, and no wrong one", async () => {
+  test('the admin password is accepted, and a wrong one is inconclusive', async () => {
     expect(await openClient(basicCredential('admin', 'p')).resolve(referenceTo('app:1'))).toMatchObject({
       kind: 'ok',
     })
@@ -471,8 +475,8 @@ describe('ACR', () => {
 })
 
 describe('Harbor', () => {
-  // Tokens from /service/token for robots named robot$project+name; UNKNOWN for what is not there; a proxy cache below
-  // a project's name; Content-Type with parameters from the proxy in front.
+  // /service/token issues tokens for robots named robot$project+name, missing images return UNKNOWN, a proxy cache is a
+  // project, and the Content-Type has parameters.
   beforeEach(() => {
     registryServer.script = combineScripts(
       ({ path, query, headers }, response) => {
@@ -492,7 +496,7 @@ describe('Harbor', () => {
     )
     registryServer.add('quay-proxy/org/app', '1', undefined, `${mediaTypes.ociManifest}; charset=utf-8`)
   })
-  test('a robot finds what a project holds, below any prefix, and UNKNOWN is missing', async () => {
+  test('a robot resolves an image of a proxy cache, and UNKNOWN means missing', async () => {
     const client = openClient(basicCredential('robot$project+bot', 's'))
     expect(await client.resolve(referenceTo('quay-proxy/org/app:1'))).toMatchObject({
       kind: 'ok',
@@ -507,7 +511,7 @@ describe('Harbor', () => {
 })
 
 describe('Nexus', () => {
-  // Basic; HEAD says 404 for what GET has; HTML for its own errors.
+  // Basic authentication, HEAD returns 404 for manifests that GET returns, and errors are HTML.
   beforeEach(() => {
     registryServer.script = ({ method, path, headers }, response) => {
       if (!isBasicLogin(headers.authorization, 'u', 'p'))
@@ -521,7 +525,7 @@ describe('Nexus', () => {
     registryServer.add('hosted/app', '1')
     registryServer.add('hosted/app', '2')
   })
-  test('is asked by GET, and is believed when both say no', async () => {
+  test('images are resolved with GET, and are missing only if GET and HEAD return 404', async () => {
     const client = openClient(basicCredential('u', 'p'))
     expect(await client.resolve(referenceTo('hosted/none:1'))).toMatchObject({ kind: 'missing' })
     const heads = findRequests('HEAD', '/manifests/')
@@ -530,7 +534,7 @@ describe('Nexus', () => {
       expect(await client.resolve(referenceTo(`hosted/app:${tag}`))).toMatchObject({ kind: 'ok' })
     expect(findRequests('HEAD', '/manifests/')).toBe(heads)
   })
-  test('its own trouble is trouble', async () => {
+  test('a server error is inconclusive, and the reason contains no HTML', async () => {
     const answer = await openClient(basicCredential('u', 'p')).resolve(referenceTo('hosted/broken/app:1'))
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.not.stringContaining('<') })
   })

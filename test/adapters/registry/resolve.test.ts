@@ -1,4 +1,4 @@
-// The client against registries that behave as the real ones do, each in its own way.
+// Tests the client against scripted registries that behave like real ones.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
 import { createFixedCredentials } from '../../../src/adapters/registry/auth/credentials.ts'
@@ -38,12 +38,12 @@ function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClien
   return client
 }
 const referenceTo = (rest: string) => `${registryServer.host}/${rest}`
-/** Docker Hub's images, whose manifests count as pulls; asked here. */
+/** Opens a client that requests Docker Hub images, whose manifest GETs count as pulls, from the test registry. */
 const openDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
   openClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
 const listMethods = () => registryServer.requests.map(({ method }) => method)
 
-test('closing the client ends what waits for patience or for a place, and nothing is asked any more', async () => {
+test('closing the client ends pending waits, and no further requests are sent', async () => {
   registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
   const client = openClient({ clock: systemClock })
   const answers = Array.from({ length: 40 }, (_, index) => client.resolve(referenceTo(`org/app:${index}`)))
@@ -56,7 +56,7 @@ test('closing the client ends what waits for patience or for a place, and nothin
 }, 20_000)
 
 describe('existence', () => {
-  test('one request says that an image exists, by tag and by digest: a manifest that can be had is looked at', async () => {
+  test('one GET resolves an image, by tag and by digest', async () => {
     const digest = registryServer.add('org/app', 'v1')
     const resolved = { kind: 'ok', digest, mediaType: mediaTypes.ociManifest, size: expect.any(Number) }
     const client = openClient()
@@ -64,50 +64,50 @@ describe('existence', () => {
     expect(await client.resolve(referenceTo(`org/app@${digest}`))).toEqual(resolved)
     expect(listMethods()).toEqual(['GET', 'GET'])
   })
-  test('where that counts as a pull, one HEAD says it', async () => {
+  test('one HEAD resolves an image if a GET counts as a pull', async () => {
     const digest = registryServer.add('org/app', 'v1')
     const client = openDockerHubClient()
     expect(await client.resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
     expect(await client.resolve(`docker.io/org/app@${digest}`)).toMatchObject({ kind: 'ok', digest })
     expect(listMethods()).toEqual(['HEAD', 'HEAD'])
   })
-  test('the digest wins over the tag', async () => {
+  test('the digest takes precedence over the tag', async () => {
     const digest = registryServer.add('org/app', 'v1')
     expect(await openClient().resolve(referenceTo(`org/app:gone@${digest}`))).toMatchObject({ kind: 'ok' })
   })
-  test('the connection survives a HEAD', async () => {
+  test('the connection is reused after a HEAD', async () => {
     registryServer.add('org/app', 'v1')
     const client = openDockerHubClient()
     for (let round = 0; round < 20; round += 1) await client.resolve('org/app:v1')
-    // Two, because a client of undici's counts as busy for a moment after its reply has ended.
+    // Two, because an undici client counts as busy for a moment after its response ends.
     const careful = registryServer.connections()
     expect(careful).toBeLessThanOrEqual(2)
     const careless = openDockerHubClient({ keepAliveAfterHead: false })
     for (let round = 0; round < 20; round += 1) await careless.resolve('org/app:v1')
     expect(registryServer.connections() - careful).toBe(20)
   })
-  test('all four types are accepted in one header, on HEAD and GET', async () => {
+  test('HEAD and GET accept all four media types in one header', async () => {
     await openClient().resolve(referenceTo('org/app:none'))
     for (const { headers } of registryServer.requests)
       for (const type of Object.values(mediaTypes)) expect(headers.accept?.split(', ')).toContain(type)
   })
-  test('missing is said only after HEAD and GET agree', async () => {
+  test('an image is missing only if both GET and HEAD return 404', async () => {
     expect(await openClient().resolve(referenceTo('org/app:none'))).toEqual({
       kind: 'missing',
       reason: `${registryServer.host} doesn't have this image (404 MANIFEST_UNKNOWN)`,
     })
     expect(listMethods()).toEqual(['GET', 'HEAD'])
   })
-  test('what HEAD has and GET has not is unknown', async () => {
+  test('an image that HEAD finds and GET does not is inconclusive', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => void (method === 'GET' && response.writeHead(404).end())
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
   })
-  test('malformed references are asked of nobody', async () => {
+  test('malformed references send no request', async () => {
     expect(await openClient().resolve(referenceTo('org/App:1'))).toMatchObject({ kind: 'malformed' })
     expect(registryServer.requests).toHaveLength(0)
   })
-  test('a cancelled question is unknown', async () => {
+  test('an aborted lookup is inconclusive', async () => {
     const stop = new AbortController()
     registryServer.script = () => {
       stop.abort()
@@ -120,7 +120,7 @@ describe('existence', () => {
 })
 
 describe('bytes and types', () => {
-  test('a HEAD without a digest (ECR, proxies) is followed by a GET whose bytes are hashed', async () => {
+  test('a HEAD without a digest (ECR, proxies) is followed by a GET with hashing', async () => {
     const digest = registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => {
       if (method === 'HEAD')
@@ -129,7 +129,7 @@ describe('bytes and types', () => {
     expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok', digest })
     expect(listMethods()).toEqual(['HEAD', 'GET'])
   })
-  test('other bytes under a digest are a mismatch, after a second look', async () => {
+  test('different bytes for a digest are a mismatch after a second request', async () => {
     const wanted = sha256Digest('something else')
     const bytes = JSON.stringify(createImageManifest('x'))
     registryServer.script = ({ method }, response) => {
@@ -141,7 +141,7 @@ describe('bytes and types', () => {
     })
     expect(listMethods()).toEqual(['GET', 'GET'])
   })
-  test('a page of a proxy is not a wrong image', async () => {
+  test('an HTML page from a proxy is inconclusive', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login')
     expect(await openClient().resolve(referenceTo(`org/app@${sha256Digest('x')}`))).toMatchObject({
@@ -149,7 +149,7 @@ describe('bytes and types', () => {
     })
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
   })
-  test('a wrong digest header on a tag is not believed', async () => {
+  test('an invalid digest header on a tag is ignored', async () => {
     const digest = registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => {
       if (method === 'HEAD')
@@ -162,7 +162,7 @@ describe('bytes and types', () => {
   test.each([
     'application/vnd.docker.distribution.manifest.v1+prettyjws',
     'application/vnd.docker.distribution.manifest.v1+json; charset=utf-8',
-  ])('schema 1 (%s) exists and is refused', async (type) => {
+  ])('schema 1 (%s) is unsupported', async (type) => {
     registryServer.add('org/app', 'v1', { schemaVersion: 1, fsLayers: [] }, type)
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
@@ -174,12 +174,12 @@ describe('bytes and types', () => {
   })
   test.each<[string, unknown, string]>([
     [
-      'an index that is an image too',
+      'an index that is also an image',
       { schemaVersion: 2, manifests: [], layers: [], config: {} },
       mediaTypes.ociIndex,
     ],
     [
-      'a type that contradicts itself',
+      'a media type that contradicts the Content-Type',
       { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] },
       mediaTypes.ociManifest,
     ],
@@ -189,19 +189,19 @@ describe('bytes and types', () => {
       { schemaVersion: 2, manifests: [{ digest: sha256Digest('x'), size: -1 }] },
       mediaTypes.ociIndex,
     ],
-    ['no JSON', 'no json', mediaTypes.ociManifest],
+    ['invalid JSON', 'no json', mediaTypes.ociManifest],
     [
       'a chart',
       { schemaVersion: 2, mediaType: 'application/vnd.example.thing', layers: [] },
       'application/vnd.example.thing',
     ],
-  ])('%s is no image: definite where the digest vouches for it', async (_name, document, type) => {
+  ])('%s is unsupported by digest', async (_name, document, type) => {
     const digest = registryServer.add('org/app', 'v1', document, type)
     expect(await openClient({ platforms: true }).resolve(referenceTo(`org/app@${digest}`))).toMatchObject({
       kind: 'unsupported',
     })
   })
-  test('a manifest larger than 4 MiB is not taken in, nor by anybody else', async () => {
+  test('a manifest larger than 4 MiB is unsupported', async () => {
     registryServer.script = ({ method }, response) => {
       response.writeHead(200, { 'content-type': mediaTypes.ociManifest })
       response.end(method === 'HEAD' ? undefined : Buffer.alloc(5 * 1024 * 1024, 32))
@@ -211,7 +211,7 @@ describe('bytes and types', () => {
       reason: expect.stringContaining('larger'),
     })
   })
-  test('the platforms of an index and of a single image', async () => {
+  test('the platforms of an index and of a single image are reported', async () => {
     const entry = (os: string, architecture: string, variant?: string) => ({
       mediaType: mediaTypes.ociManifest,
       digest: sha256Digest(architecture),
@@ -242,8 +242,8 @@ describe('bytes and types', () => {
   })
 })
 
-describe('registries with habits', () => {
-  test('Nexus: HEAD says 404, GET has it, and HEAD is not asked again', async () => {
+describe('registry quirks', () => {
+  test('Nexus: an image is found by GET if HEAD returns 404, and HEAD is not used again', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) =>
       void (method === 'HEAD' && response.writeHead(404).end())
@@ -253,7 +253,7 @@ describe('registries with habits', () => {
     expect(listMethods()).toEqual(['HEAD', 'GET', 'GET', 'GET'])
   })
   test.each([400, 401, 403, 405, 500, 502])(
-    'a proxy that answers HEAD with %i is asked by GET',
+    'a GET follows if a proxy responds to HEAD with %i',
     async (status) => {
       registryServer.add('org/app', 'v1')
       registryServer.script = ({ method }, response) =>
@@ -261,11 +261,11 @@ describe('registries with habits', () => {
       expect(await openDockerHubClient().resolve('org/app:v1')).toMatchObject({ kind: 'ok' })
     },
   )
-  test('Harbor and Red Hat: code UNKNOWN with status 404 is missing', async () => {
+  test('Harbor and Red Hat: code UNKNOWN with status 404 means missing', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'missing' })
   })
-  test('ECR: Basic, no exchange of tokens', async () => {
+  test('ECR: Basic authentication without a token exchange', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ headers }, response) => {
       if (headers.authorization !== `Basic ${btoa('AWS:secret')}`)
@@ -292,7 +292,7 @@ describe('registries with habits', () => {
       reason: `${registryServer.host} rejected the configured credentials`,
     })
   })
-  test('Red Hat: the help text of a refusal reaches the reader, on one line and cut', async () => {
+  test('Red Hat: the help text of a rejection is reported on one line and truncated', async () => {
     registryServer.script = (_, response) =>
       sendRegistryError(
         response,
@@ -308,7 +308,7 @@ describe('registries with habits', () => {
     expect((answer as { reason: string }).reason).not.toMatch(/[\n\u202e]/)
     expect((answer as { reason: string }).reason.length).toBeLessThan(320)
   })
-  test('a bare details text is read too, and HTML is not repeated', async () => {
+  test('a plain details field is reported, and HTML is not', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(401).end('{"details":"unauthorized here"}')
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
@@ -319,13 +319,13 @@ describe('registries with habits', () => {
       reason: expect.not.stringContaining('<'),
     })
   })
-  test('403 DENIED without credentials may be private', async () => {
+  test('403 DENIED without credentials means missing or private', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'DENIED', 'denied')
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
-  test('blobs come over a signed redirect without our authorization', async () => {
+  test('blobs are fetched through a signed redirect without our authorization, and verified', async () => {
     const storage = await startScriptedRegistry()
     const blob = registryServer.addBlob('layer')
     storage.script = (_, response) => void response.writeHead(200).end('layer')
@@ -363,7 +363,7 @@ describe('limits and outages', () => {
     ['seconds', '7', 7000],
     ['a date', 'Sun, 01 Nov 2026 00:00:20 GMT', 20_000],
     ['nothing', undefined, 500],
-  ])('429 with %s is waited for and asked again', async (_name, retryAfter, wait) => {
+  ])('429 with %s as Retry-After is retried after a wait', async (_name, retryAfter, wait) => {
     registryServer.add('org/app', 'v1')
     registryServer.script = (_, response, earlier) => {
       if (earlier === 0)
@@ -372,7 +372,7 @@ describe('limits and outages', () => {
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
     expect(clock.slept[0]).toBe(wait)
   })
-  test('a limit that lasts longer than a minute is told, not slept through', async () => {
+  test('a rate limit longer than a minute is reported without a wait', async () => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end()
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unknown',
@@ -380,14 +380,14 @@ describe('limits and outages', () => {
     })
     expect(clock.slept).toEqual([])
   })
-  test('a code TOOMANYREQUESTS counts as a limit whatever the status', async () => {
+  test('the code TOOMANYREQUESTS is inconclusive even with status 403', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'TOOMANYREQUESTS', 'slow down')
     expect(await openClient({ limits: { attempts: 1 } }).resolve(referenceTo('org/app:v1'))).toMatchObject({
       kind: 'unknown',
     })
   })
   test.each([500, 502, 503, 504, 408, 499, 522])(
-    '%i is an outage, asked again with growing pauses',
+    '%i is an outage, retried with increasing delays',
     async (status) => {
       registryServer.script = (_, response) => void response.writeHead(status).end()
       expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
@@ -398,7 +398,7 @@ describe('limits and outages', () => {
       expect(listMethods()).toEqual(['GET', 'GET', 'GET', 'GET'])
     },
   )
-  test('a dead host is unknown, and the next reference does not try it again at once', async () => {
+  test('a dead host is inconclusive, and is not retried immediately for the next reference', async () => {
     const dead = await startScriptedRegistry()
     await dead.close()
     const client = openClient({ egress: allowLoopbackRegistries(dead.host) })
@@ -414,7 +414,7 @@ describe('limits and outages', () => {
     await client.resolve(`${dead.host}/a/c:1`)
     expect(clock.slept.length).toBeGreaterThan(slept)
   })
-  test('a connection that breaks in the middle is asked again', async () => {
+  test('a broken connection is retried', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = (_, response, earlier) => {
       if (earlier > 0) return false
@@ -423,7 +423,7 @@ describe('limits and outages', () => {
     }
     expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
   })
-  test('a name that cannot be resolved is unknown', async () => {
+  test('a host name that cannot be resolved is inconclusive', async () => {
     const client = openClient({
       resolve: () => Promise.reject(new Error('ENOTFOUND')),
       limits: { attempts: 1 },
@@ -434,7 +434,7 @@ describe('limits and outages', () => {
       retryAfter: 60,
     })
   })
-  test('a certificate that we do not know is unknown, not missing', async () => {
+  test('an untrusted certificate is inconclusive, not missing', async () => {
     const secure = await startScriptedRegistry({ tls: true })
     const client = openClient({ egress: { internal: { [secure.host]: ['127.0.0.1/32'] } } })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({
@@ -443,7 +443,7 @@ describe('limits and outages', () => {
     })
     await secure.close()
   })
-  test('a registry that never answers is given up', async () => {
+  test('a registry that never responds times out', async () => {
     registryServer.script = () => true
     expect(
       await openClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(referenceTo('org/app:v1')),
@@ -455,7 +455,7 @@ describe('limits and outages', () => {
 })
 
 describe('mirrors', () => {
-  test('a mirror is asked first, the registry itself has the last word', async () => {
+  test('a mirror is used first, with the origin registry as the fallback', async () => {
     const mirror = await startScriptedRegistry()
     const digest = registryServer.add('org/app', 'v1')
     const client = openClient({
@@ -473,13 +473,13 @@ describe('mirrors', () => {
       kind: 'missing',
       reason: expect.stringContaining('; mirror: '),
     })
-    // A prefix ends at a slash.
+    // A prefix must end at a slash.
     mirror.requests.length = 0
     await client.resolve(referenceTo('organization/app:v1'))
     expect(mirror.requests).toHaveLength(0)
     await mirror.close()
   })
-  test("the origin's credentials stay away from the mirror, and digests only means digests only", async () => {
+  test('a mirror receives no credentials of the origin, and a digest-only mirror no tags', async () => {
     const mirror = await startScriptedRegistry()
     const digest = registryServer.add('org/app', 'v1')
     mirror.script = (_, response) =>

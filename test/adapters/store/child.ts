@@ -1,4 +1,4 @@
-// A process of its own that uses a store and tells on its standard output what it did: to be killed by a test.
+// A separate process that uses a store and reports its actions on standard output. A test kills it.
 import { createInterface } from 'node:readline'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ export interface StoreLocation {
 
 export interface StoreProcess {
   readonly id: number
-  /** What it has said so far, line by line. */
+  /** What it has reported so far, line by line. */
   readonly outputLines: string[]
   kill(): Promise<void>
 }
 
-/** `accept`: takes delivery after delivery and says each. `hold`: takes a lease and works on jobs for ever. */
+/** `accept`: accepts delivery after delivery and reports each. `hold`: takes a lease and works on jobs forever. */
 export function startStoreProcess(
   what: 'accept' | 'hold',
   location: StoreLocation,

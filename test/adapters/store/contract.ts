@@ -1,4 +1,4 @@
-// What every store must do, whatever database is behind it. Run by the files beside this one.
+// What every store must do with any database. The test files in this directory run it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
@@ -25,11 +25,11 @@ import {
 } from './sample-records.ts'
 
 export interface StoreUnderTest {
-  /** Where the store's data is; a fresh place for each call. */
+  /** Where the store's data is, a new location for each call. */
   createLocation(): Promise<{ databaseUrl?: string; dataDirectory?: string }>
-  /** A second store may be opened on the same place. */
+  /** Whether a second store can be opened at the same location. */
   readonly shared: boolean
-  /** What was written is there after closing and opening again. */
+  /** Whether data survives closing and reopening. */
   readonly isDurable: boolean
 }
 
@@ -67,14 +67,14 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
     afterEach(async () => {
       for (const worker of working) await worker.stop()
       working = []
-      // Nothing of one test waits for the next.
+      // Stop the jobs of one test from waiting in the next.
       const rest = await store.work(async () => undefined, 50)
       await sleep(150)
       await rest.stop()
     })
 
     describe('deliveries', () => {
-      test('one is new once; its jobs are run once', async () => {
+      test('a delivery is new once, and its jobs are run once', async () => {
         const of = createRepositoryName()
         expect(await store.accept(createDelivery(`once ${of.name}`), [createPullJob(1, of)])).toBe('new')
         expect(await store.accept(createDelivery(`once ${of.name}`), [createPullJob(2, of)])).toBe(
@@ -87,7 +87,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(seen).toEqual([createPullJob(1, of)])
       })
 
-      test('the same one arriving many times at once is new once', async () => {
+      test('a delivery that arrives many times at once is new once', async () => {
         const of = createRepositoryName()
         const answers = await Promise.all(
           Array.from({ length: 20 }, () =>
@@ -97,7 +97,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(answers.filter((answer) => answer === 'new')).toHaveLength(1)
       })
 
-      test('one whose jobs cannot be written is not remembered either', async () => {
+      test('a delivery with jobs that cannot be written is not recorded either', async () => {
         const of = createRepositoryName()
         const broken = { ...createPullJob(1, of), repository: undefined } as unknown as Job
         await expect(
@@ -112,7 +112,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
     })
 
     describe('jobs', () => {
-      test('of three kinds come out as they went in', async () => {
+      test('of three kinds are returned unchanged', async () => {
         const of = createRepositoryName()
         const jobs: Job[] = [
           createPullJob(7, of),
@@ -126,7 +126,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(seen).toEqual(expect.arrayContaining(jobs))
       })
 
-      test('equal ones that wait are one, whatever the case of the name; others are not', async () => {
+      test('that wait and are equal are joined, regardless of the case of the name, and others are not', async () => {
         const of = createRepositoryName()
         const lower = { owner: of.owner.toLowerCase(), name: of.name.toLowerCase() }
         for (let time = 0; time < 5; time++) await store.enqueue(createPullJob(1, time % 2 ? of : lower))
@@ -139,7 +139,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(seen.sort()).toEqual([1, 2])
       })
 
-      test('of a scan wait behind every other kind, however early they came', async () => {
+      test('of a scan wait behind every other kind, even if they came first', async () => {
         const of = createRepositoryName()
         const scan: Job = { kind: 'scan', installation: 1, repository: of }
         await store.enqueue(scan)
@@ -150,7 +150,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(seen).toEqual(['pull', 'pull', 'pull', 'scan'])
       })
 
-      test('of several repositories take turns, however many one of them has', async () => {
+      test('of several repositories take turns, even if one of them has many', async () => {
         const [busy, quiet] = [createRepositoryName(), createRepositoryName()]
         for (const pull of [1, 2, 3, 4, 5]) await store.enqueue(createPullJob(pull, busy))
         for (const pull of [11, 12]) await store.enqueue(createPullJob(pull, quiet))
@@ -170,7 +170,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(seen[0]?.installation).toBe(99)
       })
 
-      test('an equal one that arrives while one runs is run once more after it, never beside it', async () => {
+      test('an equal job that arrives during a run is run once after it, never concurrently', async () => {
         const job = createPullJob(1)
         let running = 0
         let maxConcurrent = 0
@@ -188,7 +188,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect([runs, maxConcurrent]).toEqual([2, 1])
       })
 
-      test('a busy key does not hold up the others', async () => {
+      test('a busy key does not block other keys', async () => {
         const [busy, other] = [createPullJob(1), createPullJob(2)]
         let release = () => undefined as void
         const held = new Promise<void>((resolve) => void (release = resolve))
@@ -206,7 +206,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         await waitUntil(() => seen.length === 3)
       })
 
-      test('no more than `concurrency` run at once, and as many do', async () => {
+      test('up to `concurrency` jobs run at once, and not more', async () => {
         let running = 0
         let maxConcurrent = 0
         let done = 0
@@ -222,11 +222,11 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(maxConcurrent).toBe(3)
       })
 
-      test('one that is enqueued here begins at once', async () => {
+      test('an enqueued job begins immediately', async () => {
         const began: number[] = []
         await work(async () => void began.push(performance.now()))
         const took: number[] = []
-        // Without news it would be looked for once a second. The machine may be busy with other things for a while.
+        // Without a notification the store polls once a second. The machine may be busy with other things for a while.
         for (let pull = 1; pull <= 5; pull++) {
           await sleep(300)
           const start = performance.now()
@@ -237,7 +237,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(Math.min(...took)).toBeLessThan(500)
       })
 
-      test('a delayed one waits, and an earlier one brings it forward, a later one does not put it off', async () => {
+      test('a delayed job waits, an earlier one brings it forward, and a later one does not postpone it', async () => {
         const [late, soon] = [createPullJob(1), createPullJob(2)]
         await store.enqueue(late, 3600)
         await store.enqueue(soon, 3600)
@@ -253,7 +253,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         await waitUntil(() => seen.length === 2)
       })
 
-      test('a delay of a second is about a second', async () => {
+      test('a delay of a second takes about a second', async () => {
         const start = performance.now()
         let took = 0
         await work(async () => void (took = performance.now() - start))
@@ -263,7 +263,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(took).toBeLessThan(10_000)
       })
 
-      test('one whose handler rejects is tried again after a pause, and news bring that forward', async () => {
+      test('a failed job is retried after a pause, and a new request brings the retry forward', async () => {
         const job = createPullJob(1)
         const times: number[] = []
         await work(async () => {
@@ -278,11 +278,11 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         await sleep(100)
         await store.enqueue(job)
         await waitUntil(() => times.length === 4, 30)
-        // The third pause is four seconds at least.
+        // The third pause is at least four seconds.
         expect((times[3] ?? Infinity) - news).toBeLessThan(3500)
       }, 90_000)
 
-      test('one that fails while an equal one waits is run by that one, once', async () => {
+      test('a job that fails while an equal one waits is run by the waiting one, once', async () => {
         const job = createPullJob(1)
         let runs = 0
         await work(async () => {
@@ -297,7 +297,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(runs).toBe(2)
       })
 
-      test('stopping waits for those that run and begins none', async () => {
+      test('stopping waits for running jobs and starts no others', async () => {
         const of = createRepositoryName()
         for (let pull = 1; pull <= 5; pull++) await store.enqueue(createPullJob(pull, of))
         let begun = 0
@@ -314,7 +314,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(begun).toBe(2)
       })
 
-      test('a thousand of them for a hundred keys overlap for no key and lose none', async () => {
+      test('a thousand jobs for a hundred keys never overlap for a key, and none is lost', async () => {
         const of = createRepositoryName()
         const running = new Set<number>()
         const lastRun = new Map<number, number>()
@@ -335,14 +335,14 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
               await store.enqueue(createPullJob(pull + 1, of))
             }),
           )
-        // Every duty is looked at after it was last asked for.
+        // Every key is processed after its last request.
         await waitUntil(() => [...lastAsked].every(([pull, asked]) => (lastRun.get(pull) ?? 0) >= asked), 30)
         expect(overlaps).toBe(0)
       }, 180_000)
     })
 
     describe('leases', () => {
-      test('one holder at a time, and a greater fence for each', async () => {
+      test('have one holder at a time, and a greater fence for each holder', async () => {
         const name = `lease ${createRepositoryName().name}`
         const first = await requireLease(store.acquireLease(name, 60))
         expect(await store.acquireLease(name, 60)).toBeUndefined()
@@ -355,7 +355,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await store.acquireLease(name, 60)).toBeUndefined()
       })
 
-      test('one that ran out can be taken, and its old holder cannot renew it', async () => {
+      test('that expired can be taken, and the former holder cannot renew them', async () => {
         const name = `short ${createRepositoryName().name}`
         const first = await requireLease(store.acquireLease(name, 0.05))
         await sleep(100)
@@ -365,7 +365,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await store.renewLease(second, 60)).toBe(true)
       })
 
-      test('of many who want it at once one gets it', async () => {
+      test('are granted to one of many concurrent requests', async () => {
         const name = `race ${createRepositoryName().name}`
         const got = await Promise.all(Array.from({ length: 20 }, () => store.acquireLease(name, 60)))
         expect(got.filter(Boolean)).toHaveLength(1)
@@ -391,13 +391,13 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
       })
       const waiting = async (of: RepositoryName, branch = 'main') =>
         (await store.readyPulls(of, branch)).map(({ pull }) => pull)
-      /** Not in the same millisecond as what comes next. */
+      /** Ensures that the next timestamp is in a later millisecond. */
       const comes = async (snapshot: PullSnapshot) => {
         await store.putReady(snapshot)
         await sleep(2)
       }
 
-      test('wait in the order in which they came, and keep their place through changes', async () => {
+      test('are ordered by arrival, and keep their position through changes', async () => {
         const of = createRepositoryName()
         for (const pull of [7, 3, 5]) await comes(ready(of, pull))
         await store.putReady({ ...ready(of, 7), title: 'changed' })
@@ -409,14 +409,14 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await waiting(createRepositoryName())).toEqual([])
       })
 
-      test('wait regardless of what people wrote, and no word becomes another', async () => {
+      test('are stored with any text, and no word becomes another', async () => {
         const of = createRepositoryName()
         await store.putReady({ ...ready(of, 7), title: '/app\0rove \ud800', labels: ['a\0'] })
         const [first] = await store.readyPulls(of, 'main')
         expect(first?.snapshot).toMatchObject({ title: '/app\uFFFDrove \uFFFD', labels: ['a\uFFFD'] })
       })
 
-      test('wait for one branch each, at its end when it is another one, and go', async () => {
+      test('wait for one branch each, move to the end of another one, and leave', async () => {
         const of = createRepositoryName()
         await comes(ready(of, 1))
         await comes(ready(of, 2, 'v4.20'))
@@ -427,7 +427,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
       })
     })
 
-    describe('landings', () => {
+    describe('merges', () => {
       const lease = async (seconds = 60) =>
         requireLease(store.acquireLease(`base ${createRepositoryName().name}`, seconds))
 
@@ -449,7 +449,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         ).toBeDefined()
       })
 
-      test('are not begun with a lease that ran out, was given back or was taken over (T44)', async () => {
+      test('do not start with a lease that expired, was released, or was taken over (T44)', async () => {
         const of = createRepositoryName()
         const expired = await lease(0.05)
         await sleep(100)
@@ -465,7 +465,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await store.listPendingMerges(of)).toEqual([])
       })
 
-      test('happen once per pull request: the second is refused', async () => {
+      test('happen once per pull request, and the second is rejected', async () => {
         const of = createRepositoryName()
         const by = await lease()
         const [first, second] = [
@@ -483,7 +483,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await store.listPendingMerges(of)).toEqual([])
       })
 
-      test('given up before their push arrived, may still be landed: once', async () => {
+      test('that were abandoned before their push arrived can still be finished once', async () => {
         const of = createRepositoryName()
         const held = await lease()
         const late = await requireIntent(store.startMerge(held, createPendingMerge(1, of)))
@@ -503,7 +503,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         await expect(store.finishMerge(late, 'abandoned')).rejects.toMatchObject({ code: 'already-settled' })
       })
 
-      test('of one commit, begun by two, are on record once', async () => {
+      test('of one commit that two processes started are recorded once', async () => {
         const of = createRepositoryName()
         const by = await lease()
         const paused = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
@@ -511,7 +511,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         const other = await requireIntent(store.startMerge(by, createPendingMerge(1, of)))
         await store.finishMerge(given, 'abandoned')
         expect(await store.finishMerge(other, 'landed')).toBe(true)
-        // Both find it on the branch.
+        // Both processes find the commit on the branch.
         expect(await store.finishMerge(paused, 'landed')).toBe(false)
         expect(await store.finishMerge(given, 'landed')).toBe(false)
         expect(await store.listPendingMerges(of)).toEqual([])
@@ -522,7 +522,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect((await store.findMerge(of, paused.pull))?.commit).toBe(other.commit)
       })
 
-      test('settled twice with one outcome are settled, with another they are an error', async () => {
+      test('that are settled twice need the same outcome, and another outcome is an error', async () => {
         const of = createRepositoryName()
         const intent = await requireIntent(store.startMerge(await lease(), createPendingMerge(1, of)))
         expect(await store.finishMerge(intent, 'mismatch')).toBe(true)
@@ -533,7 +533,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         })
       })
 
-      test('of one pull request settled by many at once land once', async () => {
+      test('of one pull request that are settled concurrently merge it once', async () => {
         const of = createRepositoryName()
         const by = await lease()
         const intents = await Promise.all(
@@ -559,7 +559,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
     const backwards = new Map([...many].reverse())
 
     describe('the cache', () => {
-      test('gives back what was put, by space and key, and nothing else', async () => {
+      test('returns what was stored, by space and key, and nothing else', async () => {
         const name = `space ${createRepositoryName().name}`
         const space = createCacheSpace(name)
         await store.putCached(space, anyJson, 60)
@@ -570,7 +570,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await store.getCached(space, [])).toEqual(new Map())
       })
 
-      test('does not return what has expired, and putting it again makes it fresh', async () => {
+      test('does not return expired values, and storing one again makes it fresh', async () => {
         const space = createCacheSpace(`ttl ${createRepositoryName().name}`)
         await store.putCached(space, new Map([['a', 1]]), 0.05)
         await store.putCached(space, new Map([['b', 1]]), 60)
@@ -580,13 +580,13 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await store.getCached(space, ['a'])).toEqual(new Map([['a', 2]]))
       })
 
-      test('takes thousands at a time, also from two writers at once', async () => {
+      test('accepts thousands of values at a time, also from two writers at once', async () => {
         const space = createCacheSpace(`many ${createRepositoryName().name}`)
         await Promise.all([store.putCached(space, many, 60), store.putCached(space, backwards, 60)])
         expect(await store.getCached(space, [...many.keys()])).toEqual(many)
       })
 
-      test('takes what is not of the declared shape, or of another version, for lost', async () => {
+      test('ignores values with another shape or version', async () => {
         const name = `shape ${createRepositoryName().name}`
         const read = (stored: unknown) => (typeof stored === 'number' ? stored : undefined)
         const [first, second] = [1, 2].map((version) => defineCacheNamespace(name, { version, read }))
@@ -614,14 +614,14 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         return found
       }
 
-      test('gives back what was written, by space, repository and key, and nothing else', async () => {
+      test('returns what was written, by space, repository, and key, and nothing else', async () => {
         const of = createRepositoryName()
         const space = createStateSpace(of.name)
         await store.writeState(space, of, anyJson)
         expect(await read(space, of, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
         expect(await store.readState(space, createRepositoryName(), 'a')).toBeUndefined()
         expect(await store.readState(createStateSpace(`${of.name} other`), of, 'a')).toBeUndefined()
-        // GitHub does not tell upper from lower case.
+        // GitHub's names are case-insensitive.
         const { owner, name } = of
         await store.writeState(
           space,
@@ -631,15 +631,15 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await store.readState(space, of, 'a')).toBe(2)
       })
 
-      test('is another thing than the cache, whatever both are called', async () => {
+      test('is separate from the cache, even under the same name', async () => {
         const of = createRepositoryName()
         await store.writeState(createStateSpace(of.name), of, new Map([['a', 'state']]))
         await store.putCached(createCacheSpace(of.name), new Map([['a', 'cache']]), 60)
         expect(await store.readState(createStateSpace(of.name), of, 'a')).toBe('state')
         expect(await store.getCached(createCacheSpace(of.name), ['a'])).toEqual(new Map([['a', 'cache']]))
-        // @ts-expect-error what must survive cannot be put where it may be lost
+        // @ts-expect-error durable values cannot be put into the cache
         const wrong = () => store.putCached(createStateSpace('x'), new Map([['a', 1]]), 60)
-        // @ts-expect-error nor the other way round
+        // @ts-expect-error cached values cannot be put into the state
         const alsoWrong = () => store.writeState(createCacheSpace('x'), of, new Map([['a', 1]]))
         const numbers = defineStateNamespace('x', { version: 1, read: () => 1 })
         // @ts-expect-error values have the declared shape
@@ -647,7 +647,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect([wrong, alsoWrong, misshapen]).toHaveLength(3)
       })
 
-      test('forgets what is not to be kept, of one space and one repository', async () => {
+      test('deletes everything but the listed keys, in one space and one repository', async () => {
         const [of, other] = [createRepositoryName(), createRepositoryName()]
         const [space, elsewhere] = [createStateSpace(of.name), createStateSpace(other.name)]
         for (const [where, whose] of [
@@ -665,7 +665,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         expect(await read(space, of, kept)).toEqual(new Map())
       })
 
-      test('takes thousands at a time, also from two writers at once', async () => {
+      test('accepts thousands of values at a time, also from two writers at once', async () => {
         const of = createRepositoryName()
         const space = createStateSpace('many')
         await Promise.all([store.writeState(space, of, many), store.writeState(space, of, backwards)])
@@ -674,7 +674,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         )
       })
 
-      test('of an earlier version is read as such; what cannot be read is an error, not nothing', async () => {
+      test('of an earlier version is read as such, and an unreadable value is an error', async () => {
         const of = createRepositoryName()
         const name = `versions ${of.name}`
         const first = defineStateNamespace<number>(name, {
@@ -697,7 +697,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
     })
 
     describe('verdicts', () => {
-      test('are kept one per head, base and configuration, newest first', async () => {
+      test('are stored once per head, base, and configuration, newest first', async () => {
         const of = createRepositoryName()
         const record = (head: string, decidedAt: number, verdict: string) => ({
           repository: of,
@@ -721,7 +721,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
     })
 
     if (setting.isDurable)
-      test('has everything still after closing and opening again, and waiting jobs are run', async () => {
+      test('preserves all data after closing and reopening, and runs waiting jobs', async () => {
         const where = await setting.createLocation()
         const of = createRepositoryName()
         let opened = await open(where)
@@ -758,7 +758,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         beforeAll(async () => void (other = await open()), 60_000)
         afterAll(async () => other.close())
 
-        test('leases and landings are told apart between them', async () => {
+        test('leases and merges are shared between them', async () => {
           const name = `two ${createRepositoryName().name}`
           const got = await Promise.all(
             Array.from({ length: 20 }, (_, at) => (at % 2 ? store : other).acquireLease(name, 60)),
@@ -772,7 +772,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
           expect(await other.listPendingMerges(of)).toEqual([intent])
         })
 
-        test('every job is run by one of them, none twice at once, and both have work', async () => {
+        test('every job is run by one of them, never twice at once, and both run some', async () => {
           const of = createRepositoryName()
           const running = new Set<string>()
           const runs = { here: 0, there: 0 }

@@ -32,21 +32,21 @@ storeContract('embedded, in a folder', {
 })
 
 describe('a data folder', () => {
-  test('belongs to one store at a time, however long its path', async () => {
+  test('belongs to one store at a time, even with a long path', async () => {
     for (const dataDirectory of [createStoreFolder(), createStoreFolder('deep/'.repeat(30))]) {
       const first = await openStore({ dataDirectory, clock: systemTestClock })
       const refused = { code: 'in-use', retryable: true }
       await expect(
         openStore({ dataDirectory, clock: systemTestClock, lockTimeoutMs: 300 }),
       ).rejects.toMatchObject(refused)
-      // One that waits long enough gets it.
+      // A store that waits long enough gets it.
       const second = openStore({ dataDirectory, clock: systemTestClock })
       await first.close()
       await (await second).close()
     }
   }, 180_000)
 
-  test('left behind by a killed process is given to one of many who want it at once', async () => {
+  test('of a killed process is given to one of many concurrent openers', async () => {
     const dataDirectory = createStoreFolder()
     const killed = startStoreProcess('hold', { dataDirectory }, 'killed')
     await waitUntil(() => killed.outputLines.length > 0, 60)
@@ -63,7 +63,7 @@ describe('a data folder', () => {
     for (const one of got) await one.close()
   }, 180_000)
 
-  test('that cannot be made or written is a StoreError, and leaves no process', async () => {
+  test('that cannot be created or written is a StoreError, and leaves no process', async () => {
     const before = listDatabaseProcesses()
     const file = join(storeRoot, 'file')
     writeFileSync(file, '')
@@ -75,7 +75,7 @@ describe('a data folder', () => {
 })
 
 describe('without a folder', () => {
-  test('a store is its own, and gone when it is closed', async () => {
+  test('a store has separate data, which is gone after it is closed', async () => {
     const others = listDatabaseProcesses()
     const [memory, other] = await Promise.all([
       openStore({ clock: systemTestClock }),
@@ -86,7 +86,7 @@ describe('without a folder', () => {
     expect(await other.accept(createDelivery('memory'), [])).toBe('new')
     await other.close()
     await expect(other.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
-    // Its data are lost with its process: nothing may go on with an empty database.
+    // Its data is lost with its process, so nothing may continue with an empty database.
     const last = listDatabaseProcesses().filter((id) => !others.includes(id))
     expect(last).toHaveLength(1)
     for (const id of last) process.kill(id, 'SIGKILL')
@@ -97,7 +97,7 @@ describe('without a folder', () => {
 })
 
 describe('a process that is killed', () => {
-  test('loses no delivery that it had accepted, and no job of one, twice in a row', async () => {
+  test('loses no accepted delivery and no job, twice in a row', async () => {
     const dataDirectory = createStoreFolder()
     const accepted: string[] = []
     for (let round = 1; round <= 2; round++) {
@@ -117,7 +117,7 @@ describe('a process that is killed', () => {
     await store.close()
   }, 180_000)
 
-  test('leaves its running jobs and its leases to the next one at once', async () => {
+  test('leaves its running jobs and its leases to the next process at once', async () => {
     const dataDirectory = createStoreFolder()
     const of = { owner: 'owner', name: 'held' }
     const before = await openStore({ dataDirectory, clock: systemTestClock })
@@ -139,7 +139,7 @@ describe('a process that is killed', () => {
     const seen: Job[] = []
     await store.work(async (job) => void seen.push(job), 4)
     await waitUntil(() => seen.length > 0, 30)
-    // A job of a process that may still live would be left alone for fifteen seconds.
+    // A job of a process that may still be alive would be left alone for fifteen seconds.
     expect(performance.now() - opened).toBeLessThan(10_000)
     expect(seen).toEqual([createPullJob(1, of)])
     const lease = await store.acquireLease('lease held', 5)
@@ -152,7 +152,7 @@ describe("the database's process", () => {
   const problem = () => undefined
   const table = 'CREATE TABLE IF NOT EXISTS word (word text PRIMARY KEY)'
 
-  test('when it is killed, fails what was being asked and is started again: nothing acknowledged is lost', async () => {
+  test('fails pending queries when it is killed, restarts, and loses nothing acknowledged', async () => {
     const dataDirectory = createStoreFolder()
     const problems: unknown[] = []
     const others = listDatabaseProcesses()
@@ -176,13 +176,13 @@ describe("the database's process", () => {
         expect(outcome.reason).toMatchObject({ code: 'unreachable', retryable: true })
       else expect(await store.accept(createDelivery(guids[at] ?? ''), [])).toBe('duplicate')
     expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
-    // The App is alive, so what it holds is held still.
+    // The App is alive, so its lease remains valid.
     expect(lease && (await store.renewLease(lease, 600))).toBe(true)
     expect(problems).toEqual([expect.objectContaining({ code: 'unreachable' })])
     await store.close()
   }, 180_000)
 
-  test('when it is killed while a job is being settled, does not leave that job active for ever', async () => {
+  test('never leaves a job active forever if it is killed while the job is settled', async () => {
     const others = listDatabaseProcesses()
     const problems: unknown[] = []
     const store = await openStore({
@@ -193,7 +193,7 @@ describe("the database's process", () => {
     let runs = 0
     await store.work(async () => {
       runs += 1
-      // The answer to what comes right after this cannot arrive.
+      // The response to the next statement cannot arrive.
       if (runs === 1)
         for (const id of listDatabaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
     }, 1)
@@ -203,7 +203,7 @@ describe("the database's process", () => {
     await store.close()
   }, 180_000)
 
-  test('does not carry on a transaction that another one began', async () => {
+  test('does not continue the transaction of another process', async () => {
     const others = listDatabaseProcesses()
     const database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })
     await database.run(table)
@@ -218,7 +218,7 @@ describe("the database's process", () => {
     await database.close()
   }, 180_000)
 
-  test('stays for as long as the App does: Ctrl-C and stop signals are not for it', async () => {
+  test('stays as long as the App, and ignores Ctrl-C and stop signals', async () => {
     const others = listDatabaseProcesses()
     const database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })
     const mine = listDatabaseProcesses().filter((id) => !others.includes(id))
@@ -238,7 +238,7 @@ describe("the database's process", () => {
     )
     afterAll(() => database.close())
 
-    test('is told no secrets: nothing of the environment but what Node needs', async () => {
+    test('receives no secrets, only the environment variables that Node.js needs', async () => {
       const mine = listDatabaseProcesses().at(-1)
       const names = readFileSync(`/proc/${mine}/environ`, 'utf8')
         .split('\0')
@@ -247,7 +247,7 @@ describe("the database's process", () => {
       expect(names.filter((name) => !allowed.includes(name))).toEqual([])
     }, 180_000)
 
-    test('passes bytes, times and errors on as they are', async () => {
+    test('passes bytes, times, and errors through unchanged', async () => {
       await database.run(table)
       const values: unknown[] = [
         Buffer.from([0, 255, 10]),
@@ -280,7 +280,7 @@ describe("the database's process", () => {
       await expect(database.query('SELECT $1::text', [() => 1])).rejects.toMatchObject({ code: 'failed' })
     }, 180_000)
 
-    test('does one transaction at a time, the urgent ones first', async () => {
+    test('runs one transaction at a time, urgent ones first', async () => {
       const order: string[] = []
       const transaction = (name: string, isUrgent: boolean) =>
         database.transaction(async (sql) => {

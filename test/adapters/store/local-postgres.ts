@@ -1,4 +1,4 @@
-// A real Postgres server of the machine's own package, on a random port, for as long as whoever started it runs.
+// A real Postgres server from the machine's own package, on a random port, for as long as its parent process runs.
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 
 export interface PostgresServer {
-  /** A new database's address: empty, or a copy of another one that nobody is connected to. */
+  /** Address of a new database: empty, or a copy of another one without connections. */
   database(copyOf?: string): Promise<string>
   /** Ends all sessions at once, as a crash does. */
   stop(): Promise<void>
@@ -17,7 +17,7 @@ export interface PostgresServer {
 
 const postgresPackagesDirectory = '/usr/lib/postgresql'
 
-/** Undefined where there is no Postgres. */
+/** Undefined without an installed Postgres. */
 export async function startLocalPostgres(): Promise<PostgresServer | undefined> {
   const bin = existsSync(postgresPackagesDirectory)
     ? readdirSync(postgresPackagesDirectory)
@@ -26,7 +26,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
         .at(-1)
     : undefined
   if (bin === undefined) return undefined
-  // Postgres refuses to run as root.
+  // Postgres rejects running as root.
   const asRoot = process.getuid?.() === 0
   const as = ['setpriv', ...(asRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [])]
   const folder = mkdtempSync(join(createReachableDirectory(as), 'catalog-bot-postgres-'))
@@ -56,7 +56,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
     const options = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'fsync=off']
     const [program = '', ...args] = [
       ...as,
-      // However the tests end, it ends with them.
+      // It ends with the tests, even if they crash.
       '--pdeathsig=QUIT',
       join(bin, 'postgres'),
       '-D',
@@ -79,7 +79,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
     const child = server
     if (!child || child.exitCode !== null) return
     const [program = '', ...args] = [...as, join(bin, 'pg_ctl'), '-D', data, '-m', 'immediate', '-w', 'stop']
-    // It keeps nobody waiting, but for this.
+    // Nothing waits for the server process except this promise.
     child.ref()
     const ended = new Promise((resolve) => child.once('exit', resolve))
     execFileSync(program, args, { stdio: 'ignore', cwd: folder })
@@ -102,7 +102,7 @@ export async function startLocalPostgres(): Promise<PostgresServer | undefined> 
   }
 }
 
-/** A temporary directory that the account can get to: one that mktemp made for root is root's alone. */
+/** A temporary directory that the account can access, because root owns the directory that mktemp creates for root. */
 function createReachableDirectory(as: readonly string[]): string {
   const reaches = (location: string) => {
     const [program = 'test', ...args] = [...as, 'test', '-x', location]

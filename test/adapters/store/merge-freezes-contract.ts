@@ -1,4 +1,4 @@
-// What every store must do with stops and parked pull requests. Run by contract.ts.
+// What every store must do with freezes and parked pull requests. Run by contract.ts.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import type { FreezeAuthor, FreezeRequest } from '../../../src/policy/merge-freeze.ts'
@@ -15,11 +15,11 @@ const createPersonAuthor = (comment: number): FreezeAuthor => ({
 })
 
 export function mergeFreezesContract(store: () => Store): void {
-  describe('stops', () => {
+  describe('freezes', () => {
     const stop = (order: Partial<FreezeRequest> & Pick<FreezeRequest, 'repository'>) =>
       store().freezeMerges({ kind: 'frozen', reason: 'release day', by: createPersonAuthor(1), ...order })
 
-    test('are one per branch and kind; of what people stopped, the first reason stays', async () => {
+    test('are unique per branch and kind, and a manual freeze keeps its first reason', async () => {
       const of = createRepositoryName()
       expect(await store().listFreezes(of)).toEqual([])
       const before = Date.now() - 60_000
@@ -61,7 +61,7 @@ export function mergeFreezesContract(store: () => Store): void {
       ).toHaveLength(3)
     })
 
-    test('of a refusal take its newest words and time, and count', async () => {
+    test('after a rejection are updated with its newest message and time, and count', async () => {
       const of = createRepositoryName()
       const rejectionFreeze = { repository: of, branch: 'main', kind: 'refused', by: botAuthor } as const
       await stop({
@@ -83,7 +83,7 @@ export function mergeFreezesContract(store: () => Store): void {
       expect(await store().listFreezes(of)).toMatchObject([{ tryAgainAt: 0, times: 2 }])
     })
 
-    test('end by kind and branch, and who ended them and why is on record', async () => {
+    test('end by kind and branch, and a record names who ended them and why', async () => {
       const of = createRepositoryName()
       await stop({ repository: of, branch: 'main' })
       await stop({ repository: of, branch: 'main', kind: 'audit', by: botAuthor })
@@ -114,7 +114,7 @@ export function mergeFreezesContract(store: () => Store): void {
       })
     })
 
-    test('are ordered by a comment once, whatever comes in between', async () => {
+    test('are ordered by a comment once, regardless of later events', async () => {
       const of = createRepositoryName()
       await stop({ repository: of, branch: 'main', by: createPersonAuthor(1) })
       const thaw = {
@@ -132,15 +132,15 @@ export function mergeFreezesContract(store: () => Store): void {
       expect(await store().listFreezes(of)).toHaveLength(1)
     })
 
-    test('by comments go by the order in which those were written, whichever is read first', async () => {
+    test('by comments follow the order in which the comments were written, not read', async () => {
       const of = createRepositoryName()
       const thaw = { repository: of, branch: 'main', kinds: ['frozen', 'refused'] as const, reason: '' }
-      // A thaw that waited in a pull request nobody could look at does not end what was ordered after it.
+      // A thaw that waited in a pull request without an evaluation does not end a freeze that was ordered after it.
       await stop({ repository: of, branch: 'main', by: createPersonAuthor(10) })
       expect(await store().unfreezeMerges({ ...thaw, by: createPersonAuthor(9) })).toEqual([])
       expect(await store().unfreezeMerges({ ...thaw, by: createPersonAuthor(11) })).toHaveLength(1)
       expect(await stop({ repository: of, branch: 'main', by: createPersonAuthor(8) })).toBeUndefined()
-      // Nor one that the command line ordered later.
+      // Nor does it end a freeze that the command line ordered later.
       await stop({ repository: of, branch: 'main', by: operatorAuthor })
       expect(
         await store().unfreezeMerges({
@@ -158,7 +158,7 @@ export function mergeFreezesContract(store: () => Store): void {
       ).toHaveLength(1)
     })
 
-    test('by many at once are one', async () => {
+    test('by many concurrent requests are one', async () => {
       const of = createRepositoryName()
       await Promise.all(
         Array.from({ length: 8 }, (_, at) =>
@@ -169,7 +169,7 @@ export function mergeFreezesContract(store: () => Store): void {
     })
   })
 
-  test('a parked pull request is known until it is released', async () => {
+  test('a parked pull request is stored until it is released', async () => {
     const of = createRepositoryName()
     const parked = {
       pull: toPullNumber(4),

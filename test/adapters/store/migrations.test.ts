@@ -1,5 +1,5 @@
-// What an older program left in the cache and must survive is state afterwards, under the names and keys of today; and what
-// goes with time.
+// Durable data that an older program left in the cache is state after the migration, under its current names and keys.
+// Also covers what is deleted over time.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readScanState } from '../../../src/image-scan/scan-state.ts'
 import type { Database } from '../../../src/adapters/store/database.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => database.close())
 
-test('what must survive has moved out of the cache', async () => {
+test('moves durable data out of the cache', async () => {
   const rows = await database.query(
     `SELECT space, repository, key, version, value FROM ${schemaName}.state ORDER BY space`,
   )
@@ -52,11 +52,11 @@ test('what must survive has moved out of the cache', async () => {
   ])
 })
 
-test('and is read by those whose state it is', async () => {
+test('the current reader of the state reads it', async () => {
   expect(await readScanState(openState(database), repository)).toEqual(oldScanState)
 })
 
-test('what may be lost stays where it can be used, and goes within a month', async () => {
+test('keeps reusable cache rows, with an expiry within a month', async () => {
   const rows = await database.query(
     `SELECT space FROM ${schemaName}.cache WHERE expires_at < clock_timestamp() + interval '31 days' ORDER BY space`,
   )
@@ -64,7 +64,7 @@ test('what may be lost stays where it can be used, and goes within a month', asy
   expect(await database.query(`SELECT count(*)::int AS rows FROM ${schemaName}.cache`)).toEqual([{ rows: 2 }])
 })
 
-test('of old verdicts those stay with which something was merged, for two years', async () => {
+test('keeps old verdicts of merged pull requests for two years', async () => {
   const day = 24 * 3600_000
   const now = Date.now()
   const [old, ancient] = [now - 100 * day, now - 800 * day]
@@ -117,10 +117,11 @@ test('of old verdicts those stay with which something was merged, for two years'
   expect(await database.query(`SELECT reference FROM ${schemaName}.seen_image`)).toEqual([{ reference: 'x' }])
 })
 
-test('what decisions stood on goes a quarter after the merge, and stays where it may be needed', async () => {
+test('deletes the inputs of decisions a quarter after the merge, and keeps those that may be needed', async () => {
   const day = 24 * 3600_000
   const now = Date.now()
-  // Merged long ago, merged lately, closed long ago (it can be reopened), open; the fifth was merged by us, its row is gone.
+  // Merged long ago, merged recently, closed long ago (it can be reopened), open; the bot merged the fifth, its row is
+  // gone.
   const pulls = [
     [11, 'merged', now - 100 * day],
     [12, 'merged', now - 80 * day],
@@ -165,7 +166,7 @@ test('what decisions stood on goes a quarter after the merge, and stays where it
     ).map(({ pull }) => pull)
   for (const table of Object.keys(rows).filter((one) => one !== 'command'))
     expect([table, await left(table)]).toEqual([table, [12, 13, 14]])
-  // What was obeyed once is not obeyed again, however old.
+  // An executed command is never executed again, even when it is old.
   expect(await left('command')).toEqual([11, 12, 13, 14, 15])
   const kept = await database.query(
     `SELECT space, count(*)::int AS rows FROM ${schemaName}.state WHERE repository = 'c/d' GROUP BY space ORDER BY space`,

@@ -1,4 +1,4 @@
-// What is kept for people who look, whatever database is behind it. Run by contract.ts.
+// What every store must keep for the web pages. Run by contract.ts.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import type { RecordedPackage } from '../../../src/pull-request/recorded-package.ts'
@@ -8,7 +8,7 @@ import type { Store } from '../../../src/ports/store.ts'
 import { createPullJob, createRepositoryName } from './sample-records.ts'
 
 const createCommitSha = (digit: string) => toCommitSha(digit.repeat(40))
-/** What Postgres takes in no text of its own, and what would end a JSON string. */
+/** Contains a character that Postgres rejects in text, and one that would end a JSON string. */
 const unusualText = 'a \0 b \uD800 \\u0000 "'
 
 const createPullEvaluation = (
@@ -47,8 +47,8 @@ const createRecordedPackage = (name: string, more: Partial<RecordedPackage> = {}
 })
 
 export function pageRecordsContract(store: () => Store): void {
-  describe('what people look at', () => {
-    test('is one row for a pull request, and a line for each other verdict', async () => {
+  describe('records for the web pages', () => {
+    test('have one row per pull request, and a line for each different verdict', async () => {
       const of = createRepositoryName()
       await store().recordEvaluation(createPullEvaluation(of, 1))
       await store().recordEvaluation(createPullEvaluation(of, 1, { at: 2000 }))
@@ -78,7 +78,7 @@ export function pageRecordsContract(store: () => Store): void {
       ])
     })
 
-    test('ends once, and opens again', async () => {
+    test('end once, and reopen', async () => {
       const of = createRepositoryName()
       await store().recordEvaluation(createPullEvaluation(of, 1))
       await store().recordEvaluation(createPullEvaluation(of, 2))
@@ -98,7 +98,7 @@ export function pageRecordsContract(store: () => Store): void {
       expect(await store().findPullRecord(of, toPullNumber(2))).toMatchObject({ state: 'open', since: 7000 })
     })
 
-    test('are repositories as GitHub last listed them', async () => {
+    test('list repositories as GitHub last listed them', async () => {
       const [one, other] = [createRepositoryName(), createRepositoryName()]
       const listed = (of: RepositoryName, isPublic: boolean) => ({
         repository: of,
@@ -111,7 +111,7 @@ export function pageRecordsContract(store: () => Store): void {
       expect(await store().listedRepositories()).toEqual([listed(one, false)])
     })
 
-    test('is what was merged, with its title, newest first, page by page', async () => {
+    test('list merged pull requests with their titles, newest first, page by page', async () => {
       const of = createRepositoryName()
       for (const pull of [1, 2, 3]) {
         if (pull !== 2)
@@ -144,7 +144,7 @@ export function pageRecordsContract(store: () => Store): void {
       })
     })
 
-    test('is the report of one verdict, or of the newest', async () => {
+    test('return the report of one verdict, or of the newest', async () => {
       const of = createRepositoryName()
       const record = (head: string, decidedAt: number) => ({
         repository: of,
@@ -166,7 +166,7 @@ export function pageRecordsContract(store: () => Store): void {
       expect(await store().verdictReport(of, toPullNumber(2))).toBeUndefined()
     })
 
-    test('is what catalogs hold, whatever their packages are called', async () => {
+    test('return the contents of catalogs, with any package names', async () => {
       const of = createRepositoryName()
       const catalog = (key: string, branch = 'main') => ({
         key,
@@ -201,7 +201,7 @@ export function pageRecordsContract(store: () => Store): void {
       expect(
         (await store().strandedPackages(of)).map((one) => [one.catalog, one.package.stranded]),
       ).toContainEqual(['v2', ['foo.v1']])
-      // Another branch's catalog does not take the place of one that is there; without packages they stay.
+      // The catalog of another branch doesn't replace an existing one. Without packages, the existing packages stay.
       await store().recordCatalogs(of, 'old', [{ catalog: catalog('v1', 'old'), packages: [] }])
       await store().recordCatalogs(of, 'main', [{ catalog: { ...catalog('v1'), recordedAt: 2 } }])
       expect(await store().listCatalogTotals(of)).toMatchObject([
@@ -213,7 +213,7 @@ export function pageRecordsContract(store: () => Store): void {
       expect((await store().packageSummaries(of, 'v1')).map(({ name }) => name)).toEqual(['foo'])
     })
 
-    test('is when an image was last seen', async () => {
+    test('return when an image was last seen', async () => {
       const of = createRepositoryName()
       await store().recordImageSightings(of, [
         { reference: unusualText, digest: 'sha256:1', seenAt: 1 },
@@ -228,7 +228,7 @@ export function pageRecordsContract(store: () => Store): void {
       )
     })
 
-    test('is how many jobs wait that could run', async () => {
+    test('count the waiting jobs that could run', async () => {
       await store().enqueue(createPullJob(1))
       await store().enqueue(createPullJob(2), 3600)
       const jobs = await store().waitingJobs()

@@ -1,4 +1,4 @@
-// What every store must remember about pull requests, whatever database it stands on.
+// What every store must store about pull requests, with any database.
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
@@ -13,8 +13,8 @@ const pull = toPullNumber(7)
 export function pullMemoryContract(store: () => Store): void {
   const repository = () => ({ owner: 'Memory', name: `Repository-${++nameCount}` })
 
-  describe('what is remembered of a pull request', () => {
-    test('an epoch begins whenever head, base branch or configuration differ from the last look (T18, T21)', async () => {
+  describe('the store, for a pull request', () => {
+    test('starts an epoch when head, base branch, or configuration differ from the last evaluation (T18, T21)', async () => {
       const of = repository()
       const observeHead = (head = firstHead, baseRef = 'main', config = 'c1') =>
         store().observe(of, pull, { head, baseRef, config })
@@ -30,14 +30,14 @@ export function pullMemoryContract(store: () => Store): void {
         await store().observe(of, toPullNumber(8), { head: firstHead, baseRef: 'main', config: 'c1' }),
       ).toBe(0)
     })
-    test('two looks at once begin one epoch', async () => {
+    test('starts one epoch for concurrent evaluations', async () => {
       const of = repository()
       const looks = await Promise.all(
         [1, 2, 3, 4].map(() => store().observe(of, pull, { head: firstHead, baseRef: 'main', config: 'c' })),
       )
       expect(looks).toEqual([0, 0, 0, 0])
     })
-    test('a head keeps the time it was first shown at', async () => {
+    test('keeps the time at which a head was first shown', async () => {
       const of = repository()
       await store().recordShown(of, pull, { head: firstHead, epoch: 0, at: '2026-01-01T00:00:05Z' })
       await store().recordShown(of, pull, { head: firstHead, epoch: 0, at: '2026-01-01T00:09:00Z' })
@@ -47,7 +47,7 @@ export function pullMemoryContract(store: () => Store): void {
         { head: secondHead, epoch: 1, at: '2026-01-01T00:01:00Z' },
       ])
     })
-    test('showing again what was shown last changes nothing, going back to what was shown before does', async () => {
+    test('ignores a repeated head and change, and records a return to an earlier one', async () => {
       const of = repository()
       const show = (change: string, minute: number) =>
         store().recordShown(of, pull, {
@@ -71,7 +71,7 @@ export function pullMemoryContract(store: () => Store): void {
         '04 c1',
       ])
     })
-    test('what a change does is kept for those who agree to it, and a review stays with the one it was first for', async () => {
+    test('keeps each change for its approvals, and binds a review to its first change', async () => {
       const of = repository()
       const covers = new Map([
         ['foo', '= "catalog/foo/x.yaml" none 100644 ☃'],
@@ -101,7 +101,7 @@ export function pullMemoryContract(store: () => Store): void {
       expect(await store().firstSeenApprovals(of, pull, new Map())).toEqual(kept)
       expect(await store().firstSeenApprovals(of, toPullNumber(8), new Map())).toEqual(new Map())
     })
-    test('it is known whether a push of a pull request was ever told (T24)', async () => {
+    test('records whether it ever received a push of a pull request (T24)', async () => {
       const of = repository()
       expect(await store().hasSeenPushes(of, pull)).toBe(false)
       const push = {
@@ -119,7 +119,7 @@ export function pullMemoryContract(store: () => Store): void {
       expect(await store().hasSeenPushes(of, toPullNumber(8))).toBe(false)
       expect(await store().hasSeenPushes(repository(), pull)).toBe(false)
     })
-    test('a command is recorded once, and as it was', async () => {
+    test('records a command once and unchanged', async () => {
       const of = repository()
       const record: CommandRecord = {
         comment: 4_000_000_000_123,
@@ -140,7 +140,7 @@ export function pullMemoryContract(store: () => Store): void {
       expect(await store().commands(of, pull)).toEqual([{ ...plain, comment: 5, command: 'hold' }, record])
       expect(await store().commands(of, toPullNumber(8))).toEqual([])
     })
-    test('a review stays in the epoch it was first seen in (T21)', async () => {
+    test('keeps a review in the epoch of its first sighting (T21)', async () => {
       const of = repository()
       expect(await store().firstSeenReviews(of, pull, 1, [11, 12])).toEqual(
         new Map([
@@ -155,7 +155,7 @@ export function pullMemoryContract(store: () => Store): void {
         ]),
       )
     })
-    test('whoever brought a head is remembered with the delivery that said so, once (T24)', async () => {
+    test('records the pusher of a head and the delivery that reported it, once (T24)', async () => {
       const of = repository()
       const by = (id: number, login: string) => ({ id: toUserId(id), login, kind: 'user' as const })
       const push = (guid: string, pusher: GitHubAccount, head = firstHead, at = pull) =>
@@ -179,7 +179,7 @@ export function pullMemoryContract(store: () => Store): void {
       expect(await pushers(firstHead, pull, { owner: of.owner.toUpperCase(), name: of.name })).toHaveLength(2)
       expect(await pushers(firstHead, pull, repository())).toEqual([])
     })
-    test('commands of the last hour are counted by account over the whole repository (T46)', async () => {
+    test('counts commands of the last hour by account over the entire repository (T46)', async () => {
       const of = repository()
       const give = (comment: number, user: number, at = pull) =>
         store().recordCommand(of, at, {
@@ -204,7 +204,7 @@ export function pullMemoryContract(store: () => Store): void {
       )
       expect(await store().recentCommands?.(repository())).toEqual(new Map())
     })
-    test('a login stays with the account it was first seen with (T25)', async () => {
+    test('binds a login to its first account (T25)', async () => {
       const of = repository()
       await store().firstSeenAccounts(of, new Map([['Alice', toUserId(1)]]))
       expect(await store().firstSeenAccounts(of, new Map([['alice', toUserId(2)]]))).toEqual(

@@ -1,4 +1,4 @@
-// What is remembered about pull requests, in the embedded database and on a Postgres server.
+// What the store records about pull requests, in the embedded database and on a Postgres server.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import type { Store } from '../../../src/ports/store.ts'
@@ -20,7 +20,7 @@ describe('the embedded store', () => {
   pullMemoryContract(() => opened)
 })
 
-if (!postgres) test.skip('a Postgres server: left out, there is none here', () => undefined)
+if (!postgres) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
 else
   describe('the store on a server', () => {
     let opened: Store
@@ -32,7 +32,7 @@ else
     afterAll(() => opened.close())
     pullMemoryContract(() => opened)
 
-    test('forgets who gave commands after an hour, not the commands', async () => {
+    test('deletes the authors of commands after an hour, but not the commands', async () => {
       const of = { owner: 'memory', name: 'aged' }
       for (const comment of [1, 2])
         await opened.recordCommand(of, toPullNumber(1), {
@@ -54,7 +54,7 @@ else
       expect(await opened.commands(of, toPullNumber(1))).toHaveLength(2)
     })
 
-    test('two instances that look at once begin one epoch, and record a command once', async () => {
+    test('two instances that evaluate at once start one epoch, and record a command once', async () => {
       const other = await openStore({ databaseUrl, clock: systemTestClock })
       const of = { owner: 'memory', name: 'shared' }
       const state = { head: toCommitSha('a'.repeat(40)), baseRef: 'main', config: 'c' }

@@ -20,7 +20,7 @@ import {
 const postgres = await startPostgres()
 afterAll(async () => postgres?.remove())
 
-if (!postgres) test.skip('a Postgres server: left out, there is none here', () => undefined)
+if (!postgres) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
 else {
   storeContract('Postgres server', {
     createLocation: async () => ({ databaseUrl: await postgres.database() }),
@@ -29,14 +29,14 @@ else {
   })
 
   describe('instances on one server', () => {
-    /** How often a job was run that takes longer than the silence: its twenty seconds pass beside the first tests. */
+    /** How often a job was run that outlasts the heartbeat timeout. Its twenty seconds overlap with the first tests. */
     let runsOfLongJob: Promise<number>
     beforeAll(() => {
       runsOfLongJob = runLongJob()
       runsOfLongJob.catch(() => undefined)
     })
 
-    test('may all start at once on an empty database', async () => {
+    test('can all start at once on an empty database', async () => {
       const databaseUrl = await postgres.database()
       const stores = await Promise.all(
         Array.from({ length: 4 }, () => openStore({ databaseUrl, clock: systemTestClock })),
@@ -47,14 +47,14 @@ else {
       for (const store of stores) await store.close()
     }, 180_000)
 
-    test('take over the running jobs of one that was killed, in seconds, and its lease when that runs out', async () => {
+    test('take over the running jobs of a killed instance in seconds, and its lease when it expires', async () => {
       const databaseUrl = await postgres.database()
       const of = { owner: 'owner', name: 'held' }
       const store = await openStore({ databaseUrl, clock: systemTestClock })
       await store.enqueue(createPullJob(1, of))
       const child = startStoreProcess('hold', { databaseUrl }, 'held')
       await waitUntil(() => child.outputLines.includes('begun 1'), 30)
-      // While it lives nobody else takes its job or its lease.
+      // While it is alive, no other instance takes its job or its lease.
       const seen: Job[] = []
       await store.work(async (job) => void seen.push(job), 4)
       await sleep(1500)
@@ -90,11 +90,11 @@ else {
       await two.close()
       return runs
     }
-    test('that work longer than the silence keep their jobs', async () => {
+    test('that work longer than the heartbeat timeout keep their jobs', async () => {
       expect(await runsOfLongJob).toBe(1)
     }, 180_000)
 
-    test('reject while the server is away, and go on when it is back', async () => {
+    test('reject while the server is down, and continue when it is back', async () => {
       const databaseUrl = await postgres.database()
       const problems: unknown[] = []
       const store = await openStore({
@@ -120,7 +120,7 @@ else {
       await store.close()
     }, 180_000)
 
-    test('of an older program refuse a database of a newer one', async () => {
+    test('of an older program reject the database of a newer one', async () => {
       const databaseUrl = await postgres.database()
       await (await openStore({ databaseUrl, clock: systemTestClock })).close()
       await runQuery(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
@@ -129,7 +129,7 @@ else {
       })
     }, 180_000)
 
-    test('nowhere is `unreachable`', async () => {
+    test('with an unreachable server fail as `unreachable`', async () => {
       await expect(
         openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock: systemTestClock }),
       ).rejects.toMatchObject({
@@ -139,7 +139,7 @@ else {
   })
 
   describe('pruning', () => {
-    test('removes expired cache rows and deliveries of more than fourteen days, nothing else', async () => {
+    test('deletes expired cache rows and deliveries older than fourteen days, and nothing else', async () => {
       const databaseUrl = await postgres.database()
       const store = await openStore({ databaseUrl, clock: systemTestClock })
       for (const guid of ['old', 'young']) await store.accept(createDelivery(guid), [])
@@ -168,7 +168,7 @@ else {
       await store.close()
     }, 180_000)
 
-    test('runs by itself every hour of the clock', async () => {
+    test('runs automatically every hour of the clock', async () => {
       const databaseUrl = await postgres.database()
       const sleeps: { milliseconds: number; wake: () => void }[] = []
       const byHand = {

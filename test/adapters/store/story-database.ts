@@ -1,5 +1,6 @@
-// A database for a story: the tables are made in one, and every story gets a copy of it. One server for all files of a worker.
-// An embedded database takes some four seconds of the processor for each story, this a hundredth of that.
+// A database for a story. One database contains the tables, and every story gets a copy of it. All files of a worker
+// share one server. An embedded database takes some four seconds of processor time for each story; a copy takes a
+// hundredth of that.
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
 import { systemTestClock } from './sample-records.ts'
@@ -11,7 +12,7 @@ interface DatabaseTemplate {
 
 let sharedTemplate: Promise<DatabaseTemplate | undefined> | undefined
 
-/** The address of a database that nobody has used, its tables made. Undefined: there is no Postgres here. */
+/** The address of an unused database with its tables created. Undefined without an installed Postgres. */
 export async function createStoryDatabase(): Promise<string | undefined> {
   sharedTemplate ??= startTemplateServer()
   const { server, templateUrl } = (await sharedTemplate) ?? {}

@@ -1,4 +1,4 @@
-// A worker that does what it is told, good and bad, for the tests of those who have to live with it.
+// A worker that follows orders, good and bad, for the tests of its callers.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { serveWorkerOrders } from '../../../src/adapters/workers/answer-orders.ts'
 
@@ -7,13 +7,13 @@ export type TestJob =
   | { readonly kind: 'pid' }
   | { readonly kind: 'environment' }
   | { readonly kind: 'spin' }
-  /** Adds a letter to the file, and dies of `signal` as long as there are not more of them than `times`. */
+  /** Appends a letter to the file, and dies of `signal` until there are more than `times` letters. */
   | { readonly kind: 'die'; readonly signal: NodeJS.Signals; readonly diary: string; readonly times: number }
   | { readonly kind: 'exit'; readonly code: number }
   | { readonly kind: 'fill' }
   | { readonly kind: 'throw'; readonly words: string }
   | { readonly kind: 'unsendable' }
-  /** Answers when the file is there. */
+  /** Responds when the file exists. */
   | { readonly kind: 'wait'; readonly diary: string }
 
 serveWorkerOrders(async (job: TestJob): Promise<unknown> => {

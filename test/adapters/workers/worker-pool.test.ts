@@ -1,4 +1,4 @@
-// Real processes, real signals, a real heap that runs full.
+// Real processes, real signals, and a real heap that runs full.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,14 +64,14 @@ async function waitUntil(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-describe('an order', () => {
-  test('is answered with any value that can be copied', async () => {
+describe('a job', () => {
+  test('returns any value that can be cloned', async () => {
     const value = { bytes: new Uint8Array([1, 2]), map: new Map([['a', new Set([1n])]]), none: undefined }
     expect(await runJob({ kind: 'say', value })).toEqual(value)
     expect(await runJob({ kind: 'say', value: undefined })).toBeUndefined()
   })
 
-  test('is worked on without any of our secrets', async () => {
+  test('runs without any of our secrets', async () => {
     process.env['SECRET_OF_THE_TEST'] = 'x'
     try {
       expect(Object.keys((await runJob({ kind: 'environment' })) as object)).not.toContain(
@@ -82,50 +82,50 @@ describe('an order', () => {
     }
   })
 
-  test('that cannot be sent harms nobody else', async () => {
+  test('that cannot be sent does not affect other jobs', async () => {
     await expect(runJob({ kind: 'say', value: () => 'a function' })).rejects.toThrow(/could not be cloned/)
     expect(await runJob({ kind: 'say', value: 1 })).toBe(1)
   })
 })
 
-describe('its own fault', () => {
-  test('is it to take too long; the next order is answered', async () => {
+describe('the fault of the job', () => {
+  test('is a timeout, and the next job is run', async () => {
     await expect(runJob({ kind: 'spin' }, 1000)).rejects.toMatchObject(
       workerFault('too-slow', /longer than 1000 milliseconds/),
     )
     expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
-  test('is it to fill the heap; we go on, and the next order is answered', async () => {
+  test('is a full heap, and the bot continues with the next job', async () => {
     await expect(runJob({ kind: 'fill' })).rejects.toMatchObject(workerFault('too-much-memory'))
     expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test.each<[string, TestJob, RegExp]>([
-    ['to throw', { kind: 'throw', words: 'no such thing' }, /no such thing/],
-    ['to answer what cannot be copied', { kind: 'unsendable' }, /could not be cloned/],
-    ['to end in the middle of it', { kind: 'exit', code: 3 }, /code 3/],
-    ['to end as if all were well', { kind: 'exit', code: 0 }, /code 0/],
-  ])('is it %s', async (_, job, words) => {
+    ['a thrown error', { kind: 'throw', words: 'no such thing' }, /no such thing/],
+    ['a result that cannot be cloned', { kind: 'unsendable' }, /could not be cloned/],
+    ['an exit during the job', { kind: 'exit', code: 3 }, /code 3/],
+    ['an exit with code 0 during the job', { kind: 'exit', code: 0 }, /code 0/],
+  ])('is %s', async (_, job, words) => {
     await expect(runJob(job)).rejects.toMatchObject(workerFault('failed', words))
     expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
-  test('is it to crash', async () => {
+  test('is a crash', async () => {
     await expect(runJob(createDyingJob(Infinity, 'SIGSEGV'))).rejects.toMatchObject(
       workerFault('failed', /SIGSEGV/),
     )
   })
 
-  test('is it when the program is not there', async () => {
+  test('is a missing program', async () => {
     openPool({ script: new URL('./nowhere.ts', import.meta.url) })
     await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(workerFault('failed', /code 1/))
   })
 })
 
-describe('nobody’s fault', () => {
+describe('an external failure', () => {
   test.each<NodeJS.Signals>(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'])(
-    'is it that something outside sends %s',
+    'is %s from outside',
     async (signal) => {
       const here = await readWorkerPid()
       const waiting = expect(runJob({ kind: 'wait', diary: diaryPath() })).rejects.toMatchObject(
@@ -137,7 +137,7 @@ describe('nobody’s fault', () => {
     },
   )
 
-  test('is it that the system starts no process', async () => {
+  test('is a process that the system does not start', async () => {
     const path = process.execPath
     process.execPath = join(temporaryDirectory, 'nowhere')
     try {
@@ -148,7 +148,7 @@ describe('nobody’s fault', () => {
     expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
-  test('and not even noticed is the end of a process without work', async () => {
+  test('of an idle process goes unnoticed', async () => {
     const here = await readWorkerPid()
     process.kill(here, 'SIGKILL')
     await waitUntil(() => !isAlive(here))
@@ -156,19 +156,19 @@ describe('nobody’s fault', () => {
   })
 })
 
-describe('a second try', () => {
+describe('a retry', () => {
   beforeEach(() => openPool({ maxAttempts: 2 }))
 
-  test('helps an order whose process was ended from outside', async () => {
+  test('completes a job after its process was killed from outside', async () => {
     expect(await runJob(createDyingJob(1))).toBe('done')
   })
 
-  test('is the last', async () => {
+  test('happens only once', async () => {
     await expect(runJob(createDyingJob(Infinity))).rejects.toMatchObject(workerFault('ended'))
     expect(readFileSync(diaryPath(), 'utf8')).toBe('xx')
   })
 
-  test('is none where one is allowed', async () => {
+  test('does not happen if one attempt is allowed', async () => {
     openPool()
     await expect(runJob(createDyingJob(1))).rejects.toMatchObject(workerFault('ended'))
     expect(readFileSync(diaryPath(), 'utf8')).toBe('x')
@@ -176,7 +176,7 @@ describe('a second try', () => {
 })
 
 describe('processes', () => {
-  test('are never more than allowed, and are used again', async () => {
+  test('are never more than allowed, and are reused', async () => {
     openPool({ processes: 2 })
     const pids = await Promise.all(Array.from({ length: 12 }, readWorkerPid))
     expect(new Set(pids).size).toBe(2)
@@ -190,11 +190,11 @@ describe('processes', () => {
     expect(await first).not.toBe(second)
   })
 
-  test('are not started while one that is there may soon be free', async () => {
+  test('are not started while an existing one may soon be free', async () => {
     openPool({ processes: 4, growAfterMs: ampleTimeMs })
     const pids = await Promise.all([readWorkerPid(), readWorkerPid(), readWorkerPid()])
     expect(new Set(pids).size).toBe(1)
-    // One that ends is no hope.
+    // A process that is ending doesn't count.
     const dies = runJob(createDyingJob(9)).catch(() => undefined)
     const other = await readWorkerPid()
     await dies
@@ -209,7 +209,7 @@ describe('processes', () => {
     await busy
   })
 
-  test('take the orders that wait in their turn', async () => {
+  test('run waiting jobs in order', async () => {
     const answered: unknown[] = []
     const orders = [1, 2, 3, 4].map((value) =>
       runJob({ kind: 'say', value }).then((answer) => answered.push(answer)),
@@ -218,7 +218,7 @@ describe('processes', () => {
     expect(answered).toEqual([1, 2, 3, 4])
   })
 
-  test('leave an order to the next one after as many as they may take', async () => {
+  test('leave a job to the next process after their maximum number of jobs', async () => {
     openPool({ maxOrders: 2 })
     const [first, second, third] = [await readWorkerPid(), await readWorkerPid(), await readWorkerPid()]
     expect(second).toBe(first)
@@ -226,32 +226,32 @@ describe('processes', () => {
     await waitUntil(() => !isAlive(first))
   })
 
-  test('without work end after their rest', async () => {
+  test('end after their idle timeout', async () => {
     openPool({ maxIdleMs: 50 })
     const here = await readWorkerPid()
     await waitUntil(() => !isAlive(here))
     expect(await readWorkerPid()).not.toBe(here)
   })
 
-  test('do not keep alive the program that forgot them', async () => {
+  test('do not keep a program alive that forgot them', async () => {
     const program = join(import.meta.dirname, 'forgets-to-close.ts')
     const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', program])
     await waitUntil(() => !isAlive(Number(stdout)))
   })
 })
 
-describe('processes of keys that are kept apart', () => {
+describe('processes of isolated keys', () => {
   const pidFor = async (key: string) =>
     Number(await workerPool.run({ kind: 'pid' }, ampleTimeMs, undefined, key))
 
-  test('work for one key each, and again for the same', async () => {
+  test('work for one key each, and are reused for the same key', async () => {
     openPool({ isForOneKey: true, processes: 2 })
     const [one, other] = [await pidFor('one'), await pidFor('other')]
     expect(other).not.toBe(one)
     expect([await pidFor('other'), await pidFor('one')]).toEqual([other, one])
   })
 
-  test('rest in no greater number than may work', async () => {
+  test('are never idle in greater number than may work', async () => {
     openPool({ isForOneKey: true, processes: 1 })
     const one = await pidFor('one')
     await pidFor('other')
@@ -259,7 +259,7 @@ describe('processes of keys that are kept apart', () => {
     expect(await pidFor('one')).not.toBe(one)
   })
 
-  test('end after an answer with which they are not fit for another order', async () => {
+  test('end after a result that makes them unfit for another job', async () => {
     openPool({ canReuse: (answer, milliseconds) => answer !== 'bad' && milliseconds < ampleTimeMs })
     const here = await readWorkerPid()
     expect(await runJob({ kind: 'say', value: 'good' })).toBe('good')
@@ -270,7 +270,7 @@ describe('processes of keys that are kept apart', () => {
 })
 
 describe('the queue', () => {
-  test('refuses what comes when too many wait, and keeps those that do', async () => {
+  test('rejects jobs when too many wait, and keeps the waiting ones', async () => {
     openPool({ maxWaiting: 2 })
     const orders = [1, 2, 3, 4].map((value) => runJob({ kind: 'say', value }))
     const outcomes = await Promise.allSettled(orders)
@@ -279,7 +279,7 @@ describe('the queue', () => {
     expect(await runJob({ kind: 'say', value: 5 })).toBe(5)
   })
 
-  test('does not count against an order’s time', async () => {
+  test('does not count against a job’s time', async () => {
     const first = runJob({ kind: 'wait', diary: diaryPath() })
     const second = runJob({ kind: 'say', value: 'second' }, 2000)
     await new Promise((resolve) => setTimeout(resolve, 2200))
@@ -288,7 +288,7 @@ describe('the queue', () => {
     expect(await second).toBe('second')
   })
 
-  test('is empty and all processes are gone when the pool is closed', async () => {
+  test('is empty and all processes are gone after the pool is closed', async () => {
     const here = await readWorkerPid()
     const orders = Promise.allSettled([runJob({ kind: 'wait', diary: diaryPath() }), readWorkerPid()])
     await workerPool.close()
@@ -298,8 +298,8 @@ describe('the queue', () => {
   })
 })
 
-describe('others that wait', () => {
-  test('make what works for long give way, and only then', async () => {
+describe('other waiting jobs', () => {
+  test('displace a long-running job', async () => {
     openPool({ displaceAfterMs: 100 })
     const long = runJob({ kind: 'spin' }).catch((error: unknown) => error)
     expect(await runJob({ kind: 'say', value: 'quick' })).toBe('quick')

@@ -1,4 +1,4 @@
-// What catalogs become when bundles are added to them: worked out from trees, judged, and told.
+// Catalogs after bundles are added to them: computed from Git trees, validated, and described.
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -94,7 +94,7 @@ entries:
 const releaseConfigPath = 'operators/foo/1.1.0/release-config.yaml'
 
 describe('a bundle with a release configuration', () => {
-  test('is added to the catalogs of its basic template, as the configuration says', async () => {
+  test('is added to the catalogs of its basic template as configured', async () => {
     const after = {
       ...filesWithBasicTemplate,
       ...bundleDirectory('1.1.0'),
@@ -116,7 +116,7 @@ describe('a bundle with a release configuration', () => {
     expect(text.join('\n')).toContain('image not built yet: not-built.invalid/foo:1.1.0')
   })
 
-  test('is shown with the name that its image will have', async () => {
+  test('is shown with the expected name of its image', async () => {
     const after = {
       ...filesWithBasicTemplate,
       ...bundleDirectory('1.1.0'),
@@ -129,7 +129,7 @@ describe('a bundle with a release configuration', () => {
     )
   })
 
-  test('that makes a catalog opm refuses is told so at its line', async () => {
+  test('gets errors at a line of the configuration if opm would reject the catalog', async () => {
     const after = {
       ...filesWithBasicTemplate,
       ...bundleDirectory('1.1.0'),
@@ -143,7 +143,7 @@ describe('a bundle with a release configuration', () => {
     )
   })
 
-  test('is not added where the catalogs have it already', async () => {
+  test('is not added if the catalogs already contain it', async () => {
     const after = {
       ...filesWithBasicTemplate,
       ...bundleDirectory('1.0.0'),
@@ -152,7 +152,7 @@ describe('a bundle with a release configuration', () => {
     expect((await projectCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
   })
 
-  test('that was merged without one is added once it gets one', async () => {
+  test('that was merged without a configuration is added when it gets one', async () => {
     const before = { ...filesWithBasicTemplate, ...bundleDirectory('1.1.0') }
     const after = { ...before, [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n') }
     const { channels } = await projectCatalogs(before, after)
@@ -160,7 +160,7 @@ describe('a bundle with a release configuration', () => {
     expect((await projectCatalogs(after, before)).becoming).toEqual([])
   })
 
-  test('begins a template that is not there yet', async () => {
+  test('creates a template that does not exist yet', async () => {
     const before = ciYamlWithMapping('olm.template.basic')
     const after = { ...before, ...bundleDirectory('1.1.0'), [releaseConfigPath]: releaseConfig('') }
     const { channels, text } = await projectCatalogs(before, after)
@@ -168,7 +168,7 @@ describe('a bundle with a release configuration', () => {
     expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
   })
 
-  test('is added to a semver template, whose keys come in any case', async () => {
+  test('is added to a semver template with keys in any case', async () => {
     const before: FileTree = {
       ...ciYamlWithMapping('olm.semver'),
       'operators/foo/catalog-templates/t.yaml': `Schema: olm.semver
@@ -194,7 +194,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
     ])
   })
 
-  test('says what is not known where the template names what no catalog has', async () => {
+  test('reports an image in the template that no catalog contains', async () => {
     const before = {
       ...filesWithBasicTemplate,
       'catalogs/v4.19/foo/catalog.yaml': '',
@@ -246,7 +246,7 @@ describe('a package without templates', () => {
     expect(channels).toEqual([['stable', entries]])
   })
 
-  test('shows what another way to make its graph does to it, and nothing of other settings', async () => {
+  test('shows the effect of another update mode, and nothing for other settings', async () => {
     const ciYaml = (mode: string, more = '') => ({
       'operators/foo/ci.yaml': `reviewers: [alice${more}]\nupdateGraph: ${mode}\n`,
     })
@@ -264,7 +264,7 @@ describe('a package without templates', () => {
     ).toEqual([])
   })
 
-  test('is told at its ClusterServiceVersion of a second head', async () => {
+  test('gets a warning about a second head at the ClusterServiceVersion', async () => {
     const before = { ...of('replaces-mode'), ...olds }
     const { findings } = await projectCatalogs(before, {
       ...before,
@@ -275,7 +275,7 @@ describe('a package without templates', () => {
     expect(error?.at?.file).toBe('operators/foo/1.2.0/manifests/foo.clusterserviceversion.yaml')
   })
 
-  test('is not told again of what its base has wrong already', async () => {
+  test('gets no finding about a problem that its base already has', async () => {
     const before = {
       ...of('replaces-mode'),
       ...olds,
@@ -289,7 +289,7 @@ describe('a package without templates', () => {
   })
 })
 
-test('a placeholder is an image reference, whatever the directory is called', () => {
+test('a placeholder is a valid image reference for any name of the directory', () => {
   for (const [directory, version] of [
     ['Foo_bar', '1.0.0+build'],
     ['---', '-x'],

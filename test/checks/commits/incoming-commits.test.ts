@@ -1,5 +1,5 @@
-// What a push carries besides its tree: attacks on other people's pull requests and on the landing itself by commits
-// whose content is gone again, or never was, in the tree that lands. Beside docs/attacks.md, which lists them.
+// What a push contains besides its tree: attacks on other pull requests and on the merge itself, by commits with
+// content that is not in the merged tree. docs/attacks.md lists these attacks.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { evaluateSnapshot, type Evaluation } from '../../../src/evaluate/evaluate.ts'
 import type { IncomingCommits } from '../../../src/pull-request/incoming-commits.ts'
@@ -41,7 +41,7 @@ const commitChanges = (
   on: OriginFiles = baseFiles,
 ): CommitSha => scenario.origin.commit({ ...on, ...changes }, parents)
 
-/** A commit of the tree of another one with this message, and these headers besides. */
+/** A commit with the tree of another one, this message, and these additional headers. */
 function createCommitWithMessage(
   like: CommitSha,
   parents: readonly CommitSha[],
@@ -74,7 +74,7 @@ interface EvaluationOptions {
   readonly memory?: PullMemory
   readonly snapshot?: Partial<PullSnapshot>
   readonly requiresSignatures?: boolean
-  /** What git is taken to say instead. */
+  /** Replaces results of Git. */
   readonly incoming?: Partial<IncomingCommits>
 }
 
@@ -106,18 +106,18 @@ const summarizeVerdict = ({ verdict }: Evaluation) => ({
 const mergeVerdict = { kind: 'merge', rules: [] }
 const blockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules })
 
-describe("somebody else's pull request whose head is among the commits", () => {
+describe('an open pull request whose head is among the commits of another one', () => {
   test('is not closed as merged by a merge that drops its content', async () => {
     const bobs = commitChanges({ [foreignReadme]: 'two\n' })
     const dropped = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, bobs])
     expect(summarizeVerdict(await evaluate(dropped, { open: [createOtherPull(bobs)] }))).toEqual(
       blockedVerdict('closes-other-pull'),
     )
-    // Without that pull request the same commits are nobody's business.
+    // Without that pull request, the same commits are allowed.
     expect(summarizeVerdict(await evaluate(dropped))).toEqual(mergeVerdict)
   })
 
-  test('is not closed as merged when a later commit takes its content back', async () => {
+  test('is not closed as merged when a later commit reverts its content', async () => {
     const added = 'operators/theirs/NEW.md'
     const bobs = commitChanges({ [foreignReadme]: 'two\n', [added]: 'new\n' })
     const mixed = commitChanges({ [foreignReadme]: 'two\n', [added]: 'new\n', [ownReadme]: 'two\n' }, [bobs])
@@ -128,7 +128,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
       ).toContain('closes-other-pull')
   })
 
-  test('is not closed as merged when its content is altered, by a byte or by its mode', async () => {
+  test('is not closed as merged when its content differs by a byte or in its mode', async () => {
     const bobs = commitChanges({ [ownReadme]: 'two\n' })
     const altered = commitChanges({ [ownReadme]: 'two!\n' }, [bobs])
     expect(summarizeVerdict(await evaluate(altered, { open: [createOtherPull(bobs)] }))).toEqual(
@@ -140,7 +140,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
     )
   })
 
-  test('is not closed as merged when it removes a file that stays', async () => {
+  test('is not closed as merged when a file that it removes still exists', async () => {
     const extra = { 'operators/mine/OLD.md': 'old\n' }
     const full = scenario.origin.commit({ ...baseFiles, ...extra })
     const bobs = scenario.origin.commit(baseFiles, [full])
@@ -150,7 +150,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
     )
   })
 
-  test('is found in an octopus, behind other merges, and among several', async () => {
+  test('is found in an octopus merge, below another commit, and among several pull requests', async () => {
     const one = commitChanges({ [foreignReadme]: 'two\n' })
     const two = commitChanges({ 'operators/theirs/NEW.md': 'two\n' })
     const octopus = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, one, two])
@@ -161,14 +161,14 @@ describe("somebody else's pull request whose head is among the commits", () => {
     )
   })
 
-  test('may be closed with all of its content, which is said', async () => {
+  test('can be closed if all of its content is merged, and the result reports it', async () => {
     const bobs = commitChanges({ [ownReadme]: 'two\n' })
     const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const examination = await evaluate(stacked, { open: [createOtherPull(bobs)] })
     expect(summarizeVerdict(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
-  test('is kept too where the base has moved on in other files', async () => {
+  test('can also be closed if the base has changed in other files', async () => {
     const bobs = commitChanges({ [ownReadme]: 'two\n' })
     const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const moved = commitChanges({ [foreignReadme]: 'moved\n' })
@@ -180,7 +180,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
     )
   })
 
-  test('does not land that way while people hold it back', async () => {
+  test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
     const bobs = commitChanges({ [ownReadme]: 'two\n' })
     const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const held: PullMemory = {
@@ -209,7 +209,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
       expect(summarizeVerdict(await evaluate(stacked, more))).toEqual(blockedVerdict('closes-other-pull'))
   })
 
-  test("may be the author's own, whatever becomes of it", async () => {
+  test('can be closed in any case if it is by the same author', async () => {
     const first = commitChanges({ [ownReadme]: 'two\n' })
     const second = commitChanges({ [ownReadme]: 'three\n' }, [first])
     const own = createOtherPull(first, { author: getAlice().id, draft: true })
@@ -219,7 +219,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
     })
   })
 
-  test('of a deleted account is nobody’s own', async () => {
+  test('by a deleted account does not count as by the same author', async () => {
     const first = commitChanges({ [ownReadme]: 'two\n' })
     const second = commitChanges({ [ownReadme]: 'three\n' }, [first])
     const ghost = createOtherPull(first, { author: null })
@@ -228,7 +228,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
     ).toContain('closes-other-pull')
   })
 
-  test('stays open, and is no matter, where it is for another branch or of another history', async () => {
+  test('does not block if it is for another branch or is not among the commits', async () => {
     const bobs = commitChanges({ [foreignReadme]: 'two\n' })
     const dropped = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, bobs])
     const open = [
@@ -238,7 +238,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
     expect(summarizeVerdict(await evaluate(dropped, { open }))).toEqual(mergeVerdict)
   })
 
-  test('costs a pull request of one commit no request', async () => {
+  test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
     const head = commitChanges({ [ownReadme]: 'two\n' })
     scenario.origin.branch('main', baseCommit)
@@ -264,7 +264,7 @@ describe('a commit message', () => {
     ['fixed gh-8'],
     ['fixes \n   #8'],
     ['ｃｌｏｓｅｓ ＃８'],
-  ])('%j does not close the pull request of somebody else', async (message) => {
+  ])("%j does not close another author's pull request", async (message) => {
     const head = createCommitWithMessage(commitChanges({ [ownReadme]: 'two\n' }), [baseCommit], message)
     const bobs = createOtherPull(commitChanges({ [foreignReadme]: 'elsewhere\n' }), { baseRef: 'release' })
     expect(summarizeVerdict(await evaluate(head, { open: [bobs] }))).toEqual(
@@ -274,12 +274,12 @@ describe('a commit message', () => {
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
-    // An issue of that number is closed as for everybody.
+    // If no open pull request has that number, the message closes at most an issue, as for any author.
     expect(summarizeVerdict(await evaluate(head))).toEqual(mergeVerdict)
   })
 
   test.each([['Closes #88'], ['see #8'], ['closes other/repository#8'], ['enclosed #8'], ['fixes 8']])(
-    '%j says nothing of the kind',
+    '%j does not close a pull request',
     async (message) => {
       const head = createCommitWithMessage(commitChanges({ [ownReadme]: 'two\n' }), [baseCommit], message)
       expect(
@@ -290,7 +290,7 @@ describe('a commit message', () => {
     },
   )
 
-  test('[skip ci] is for the tip of a push, which is our own commit', async () => {
+  test('with [skip ci] is allowed, because it only affects the tip, which catalog-bot commits', async () => {
     const head = createCommitWithMessage(
       commitChanges({ [ownReadme]: 'two\n' }),
       [baseCommit],
@@ -299,7 +299,7 @@ describe('a commit message', () => {
     expect(summarizeVerdict(await evaluate(head))).toEqual(mergeVerdict)
   })
 
-  test('that others may read otherwise, or that nobody reads, is refused', async () => {
+  test('with an ambiguous encoding, or that is too long to read, is rejected', async () => {
     const tree = commitChanges({ [ownReadme]: 'two\n' })
     const first = createCommitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
     expect(summarizeVerdict(await evaluate(first))).toEqual(blockedVerdict('unreadable-commit'))
@@ -318,10 +318,10 @@ describe('an edit of workflows', () => {
   test.each<[string, OriginFiles]>([
     ['an edit', evil],
     ['a new file', { '.github/workflows/evil.yml': 'on: push\n' }],
-    ['a file below', { '.github/workflows/x/evil.yml': 'on: push\n' }],
+    ['a file in a subdirectory', { '.github/workflows/x/evil.yml': 'on: push\n' }],
     ['a link', { [workflowPath]: { mode: '120000', content: '../../x' } }],
     ['an executable bit', { [workflowPath]: { mode: '100755', content: 'on: push\n' } }],
-  ])('is found though it is taken back: %s', async (_, change) => {
+  ])('is found even if it is reverted: %s', async (_, change) => {
     const edit = commitChanges({ [ownReadme]: 'two\n', ...change })
     const undone = commitChanges({ [ownReadme]: 'two\n' }, [edit])
     expect(summarizeVerdict(await evaluate(undone))).toEqual(blockedVerdict('workflow-edit-in-history'))
@@ -330,7 +330,7 @@ describe('an edit of workflows', () => {
     )
   })
 
-  test('blocks where another edit is visible beside the reverted one, and warns where all of it is visible', async () => {
+  test('blocks if it is reverted next to a visible edit, and warns if all of it is visible', async () => {
     const severity = async (head: CommitSha) =>
       (await evaluate(head)).verdict.outcomes
         .flatMap(({ findings }) => findings)
@@ -341,7 +341,7 @@ describe('an edit of workflows', () => {
     expect(await severity(commitChanges(visible, [edit]))).toBe('error')
   })
 
-  test('is found where the files are removed and come back', async () => {
+  test('is found if the files are removed and restored', async () => {
     const { [workflowPath]: _, ...without } = baseFiles
     const removed = scenario.origin.commit({ ...without, [ownReadme]: 'two\n' }, [baseCommit])
     expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'two\n' }, [removed])))).toEqual(
@@ -349,13 +349,13 @@ describe('an edit of workflows', () => {
     )
   })
 
-  test('is found in a merge whose difference to its first parent hides it', async () => {
+  test('is found in a merge whose diff to its first parent hides it', async () => {
     const side = commitChanges({ ...evil, [ownReadme]: 'two\n' })
     const merge = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, side])
     expect(summarizeVerdict(await evaluate(merge))).toEqual(blockedVerdict('workflow-edit-in-history'))
   })
 
-  test('is found in a merge that has what none of its parents has', async () => {
+  test('is found in a merge with content that none of its parents has', async () => {
     const one = commitChanges({ [ownReadme]: 'two\n' })
     const two = commitChanges({ 'operators/mine/NEW.md': 'two\n' })
     const merge = commitChanges({ [ownReadme]: 'two\n', ...evil }, [one, two])
@@ -364,7 +364,7 @@ describe('an edit of workflows', () => {
     )
   })
 
-  test('is found in an octopus, and in a history without an ancestor', async () => {
+  test('is found in an octopus merge, and in a history without a common ancestor', async () => {
     const side = commitChanges(evil)
     const octopus = commitChanges({ [ownReadme]: 'two\n' }, [
       baseCommit,
@@ -377,7 +377,7 @@ describe('an edit of workflows', () => {
     expect(summarizeVerdict(await evaluate(joined))).toEqual(blockedVerdict('workflow-edit-in-history'))
   })
 
-  test('is found where a merge keeps an older state against the newer base that it brings', async () => {
+  test('is found if a merge of a newer base keeps the older workflow', async () => {
     const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = scenario.origin.commit(newer, [baseCommit])
     const feature = commitChanges({ [ownReadme]: 'two\n' })
@@ -386,14 +386,14 @@ describe('an edit of workflows', () => {
     expect(summarizeVerdict(await evaluate(undone, { base: tip }))).toEqual(
       blockedVerdict('workflow-edit-in-history'),
     )
-    // Taken back by a merge as well: no commit has what none of its parents has.
+    // Here a merge reverts the edit as well, so no commit has content that none of its parents has.
     const merged = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [stale, tip])
     expect(summarizeVerdict(await evaluate(merged, { base: tip }))).toEqual(
       blockedVerdict('workflow-edit-in-history'),
     )
   })
 
-  test('is none where a merge brings those of a newer base, or the history begins below one', async () => {
+  test('is not found if a merge brings it from a newer base or the history begins before it', async () => {
     const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = scenario.origin.commit(newer, [baseCommit])
     const feature = commitChanges({ [ownReadme]: 'two\n' })
@@ -401,7 +401,7 @@ describe('an edit of workflows', () => {
     const merged = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [feature, tip])
     const above = scenario.origin.commit({ ...newer, [ownReadme]: 'three\n' }, [merged])
     expect(summarizeVerdict(await evaluate(above, { base: tip }))).toEqual(mergeVerdict)
-    // The other way round, and with one more branch in between.
+    // The reverse order of parents, and with another branch in between.
     const side = scenario.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
     const across = scenario.origin.commit(
       { ...newer, 'operators/mine/NEW.md': 'x\n', [ownReadme]: 'two\n' },
@@ -412,7 +412,7 @@ describe('an edit of workflows', () => {
 })
 
 describe('the history of a pull request', () => {
-  /** So many commits on top of the base, all of one tree. */
+  /** Creates this number of commits on top of the base, all with the same tree. */
   function line(length: number): CommitSha {
     const tree = scenario.origin.tree(commitChanges({ [ownReadme]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
@@ -433,7 +433,7 @@ describe('the history of a pull request', () => {
     expect(summarizeVerdict(await evaluate(line(251)))).toEqual(blockedVerdict('too-many-commits'))
   })
 
-  test('of ten thousand commits is looked at as far as one of 250', async () => {
+  test('of ten thousand commits is rejected without reading the commits', async () => {
     const head = line(10_000)
     expect(summarizeVerdict(await evaluate(head))).toEqual(blockedVerdict('too-many-commits'))
     expect(await scenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
@@ -443,7 +443,7 @@ describe('the history of a pull request', () => {
     })
   }, 60_000)
 
-  test('has no file that GitHub refuses, though it is gone again', async () => {
+  test('must not contain a file that GitHub rejects, even if a later commit removes it', async () => {
     const added = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
     const gone = commitChanges({ [ownReadme]: 'two\n' }, [added])
     const blob = toBlobSha(scenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
@@ -463,7 +463,7 @@ describe('the history of a pull request', () => {
     }
   })
 
-  test('is signed as a whole where the base branch demands signatures', async () => {
+  test('must be signed in every commit if the base branch requires signatures', async () => {
     const tree = commitChanges({ [ownReadme]: 'two\n' })
     const signature = ['gpgsig -----BEGIN SSH SIGNATURE-----', ' x', ' -----END SSH SIGNATURE-----']
     const signed = createCommitWithMessage(tree, [baseCommit], 'signed', signature)
@@ -476,7 +476,7 @@ describe('the history of a pull request', () => {
     )
   })
 
-  test('may have a submodule or a link that is gone again: nobody reads them', async () => {
+  test('can contain a submodule or a link that a later commit removes', async () => {
     const odd = commitChanges({
       [ownReadme]: 'two\n',
       'operators/mine/sub': { mode: '160000', oid: baseCommit },

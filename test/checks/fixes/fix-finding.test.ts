@@ -1,4 +1,4 @@
-// A fix mends what its finding complains of, in the file's own style: applied, the finding is gone, and nothing new comes.
+// A fix resolves its finding in the style of the file. The fixed file has neither this finding nor new ones.
 import { describe, expect, test } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
@@ -47,7 +47,7 @@ name: stable
 entries:
 ${entries}${versions.map((version) => bundleYaml(version)).join('')}`
 
-/** The same catalog as JSON, a document behind the other. */
+/** The same catalog as JSON, one document after another. */
 function convertToJson(yaml: string): string {
   return parseAllDocuments(yaml)
     .map((document) => `${JSON.stringify(document.toJS(), null, 4)}\n`)
@@ -161,11 +161,11 @@ describe('a tag', () => {
     data: { reference: 'quay.io/example/foo:v1', ...data },
     ...more,
   })
-  test('becomes the digest that it stands for', () => {
+  test('is replaced by the digest that it refers to', () => {
     const fix = computeFix(tagged({ digest: imageDigest }), encodeText(text))
     expect(fix?.after).toEqual([`image: quay.io/example/foo@${imageDigest} # latest`])
   })
-  test('of a registry with a port stays with that', () => {
+  test('of a registry with a port keeps the port', () => {
     const ported = text.replace('quay.io/example/foo:v1', 'localhost:5000/foo')
     const fix = computeFix(
       tagged({ digest: imageDigest, reference: 'localhost:5000/foo' }),
@@ -173,7 +173,7 @@ describe('a tag', () => {
     )
     expect(fix?.after).toEqual([`image: localhost:5000/foo@${imageDigest} # latest`])
   })
-  test('has no fix where its digest is not known, or something else stands there', () => {
+  test('has no fix if its digest is unknown, or if the line contains something else', () => {
     expect(computeFix(tagged({}), encodeText(text))).toBeUndefined()
     expect(
       computeFix(tagged({ digest: imageDigest, reference: 'quay.io/other:v1' }), encodeText(text)),
@@ -187,7 +187,7 @@ describe('a tag', () => {
   })
 })
 
-describe('nothing is guessed', () => {
+describe('there is no fix', () => {
   const fork = catalogYaml(
     `${replacesChain}  - name: foo.v1.2.0\n    replaces: foo.v1.0.0\n`,
     '1.0.0',
@@ -196,20 +196,20 @@ describe('nothing is guessed', () => {
   )
   const heads = findFindings(fork).find(({ rule }) => rule === 'several-heads') as Finding
   test.each([
-    ['other line ends', fork.replaceAll('\n', '\r\n')],
+    ['other line endings', fork.replaceAll('\n', '\r\n')],
     ['a byte order mark', `\ufeff${fork}`],
-    ['a file that is another by now', fork.replaceAll('foo.v1.2.0', 'foo.v1.3.0')],
+    ['another version by now', fork.replaceAll('foo.v1.2.0', 'foo.v1.3.0')],
     [
-      'an edge by alias',
+      'an edge that is an alias',
       fork
         .replace('replaces: foo.v1.0.0\n---', 'replaces: *old\n---')
         .replace('name: foo.v1.0.0', 'name: &old foo.v1.0.0'),
     ],
-    ['nothing', ''],
-  ])('of a file with %s', (_what, text) => {
+    ['no content', ''],
+  ])('for a file with %s', (_what, text) => {
     expect(computeFix(heads, encodeText(text))).toBeUndefined()
   })
-  test('of a list in one line, which gets no lines between', () => {
+  test('for a list on one line', () => {
     const flow = catalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
     const found = findFindings(flow).find(({ rule }) => rule === 'several-heads') as Finding
     expect(computeFix(found, encodeText(flow))).toBeUndefined()

@@ -40,7 +40,7 @@ interface CatalogBundles {
   readonly changed?: readonly string[]
 }
 
-/** A change of these catalogs: what the base does not have by name is added. */
+/** A change of these catalogs that adds the bundles with names that the base does not have. */
 function createCatalogChangeInput(...sides: readonly CatalogBundles[]): CheckInput {
   const blobOf = (root: string, blob: BundleFields) =>
     ({
@@ -79,7 +79,7 @@ function createCatalogChangeInput(...sides: readonly CatalogBundles[]): CheckInp
   } as unknown as CheckInput
 }
 
-/** A change that adds one bundle, whose blob says what `blob` says. */
+/** A change that adds one bundle with the fields of `blob`. */
 const createAddedBundleInput = (blob: BundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
 function createTestAnswers(
@@ -96,7 +96,7 @@ function createTestAnswers(
     ]),
   )
 }
-/** The bundles that are opened once every image is there. */
+/** The bundles that are opened if every image exists. */
 const listOpenedBundles = (given: CheckInput) =>
   imagesCheck
     .ask(given, { get: () => imageFound as never })
@@ -109,20 +109,20 @@ const bundleWith = (content: Partial<BundleContentFields> = {}): BundleAnswer =>
 })
 const evaluateBundle = (blob: BundleFields, answer?: BundleAnswer) =>
   imagesCheck.judge(createCatalogChangeInput({ result: [{ ...blob }] }), answerAllImages(answer))
-/** Every image is there. */
+/** Answers that every image exists. */
 function answerAllImages(answer?: BundleAnswer): CheckAnswers {
   const known = createTestAnswers(answer)
   return { get: (question) => (question.kind === 'image' ? imageFound : known.get(question)) as never }
 }
 
-describe('a look inside', () => {
-  test('is asked for once the image is known to be there, and not before', () => {
+describe('the content of a bundle image', () => {
+  test('is requested only after the image is known to exist', () => {
     const kinds = (image: ImageAnswer) =>
       imagesCheck.ask(createAddedBundleInput(), createTestAnswers(undefined, image)).map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
     expect(kinds(imageFound)).toEqual(['image', 'bundle'])
   })
-  test('a blob that says what its image holds is fine, whatever the order of keys and its own image', () => {
+  test("is accepted if it matches the blob, regardless of key order and the bundle's related image", () => {
     const properties = [
       { type: 'olm.gvk', value: { version: 'v1', kind: 'Foo', group: 'g' } },
       ...bundleContent.properties.slice(0, 1),
@@ -133,7 +133,7 @@ describe('a look inside', () => {
     } as unknown as Partial<BundleContentFields>
     expect(evaluateBundle(blob, bundleWith())).toMatchObject({ findings: [], unanswered: [] })
   })
-  test('the metadata of the catalog is not compared, being one of two ways to show it', () => {
+  test('is not compared with olm.csv.metadata in the catalog', () => {
     const blob = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as Partial<BundleContentFields>
@@ -152,7 +152,7 @@ describe('a look inside', () => {
       },
       'property olm.package is {"packageName":"foo","version":"1.0.1"} in the catalog and {"packageName":"foo","version":"1.0.0"} in the image',
     ],
-  ])('another %s is an error that shows both', (_name, blob, difference) => {
+  ])('with another %s results in an error that shows both', (_name, blob, difference) => {
     expect(evaluateBundle(blob, bundleWith()).findings).toMatchObject([
       {
         rule: 'bundle-not-its-image',
@@ -162,7 +162,7 @@ describe('a look inside', () => {
       },
     ])
   })
-  test('other properties and related images are a warning that shows both', () => {
+  test('with other properties and related images results in a warning that shows both', () => {
     const blob = {
       properties: bundleContent.properties.slice(0, 1),
       relatedImages: [{ name: 'x', image: otherReference }],
@@ -180,7 +180,7 @@ describe('a look inside', () => {
       },
     ])
   })
-  test('what is wrong inside is shown where the image is named', () => {
+  test('has its findings reported at the image reference', () => {
     const inside = {
       rule: 'several-csvs',
       severity: 'error',
@@ -197,7 +197,7 @@ describe('a look inside', () => {
       },
     ])
   })
-  test('a hostile archive is held against the author, an outage is not', () => {
+  test('results in an error if the archive is hostile, and is inconclusive during an outage', () => {
     expect(
       evaluateBundle({}, { kind: 'unsupported', reason: 'the archive is refused' }).findings,
     ).toMatchObject([{ rule: 'unreadable-bundle', severity: 'error', at: { line: 9 } }])
@@ -216,7 +216,7 @@ describe('a look inside', () => {
     })
     expect(evaluateBundle({}).unanswered).toHaveLength(1)
   })
-  test('many bundles that wait for the same reason are one question', () => {
+  test('is one unanswered question for many bundles that wait for the same reason', () => {
     const bundles = Array.from({ length: 200 }, (_, index) => ({
       name: `foo.v1.0.${index}`,
       image: `quay.io/org/bundle@sha256:${String(index).padStart(64, '0')}`,
@@ -240,19 +240,19 @@ describe('a look inside', () => {
 
 describe('which bundles are opened', () => {
   const published = { base: [{}] }
-  test('one that is new to its catalog, also with an image that another bundle of it has', () => {
+  test('one that is new to its catalog, even with the image of another bundle in it', () => {
     expect(
       listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })),
     ).toEqual([bundleReference])
     expect(listOpenedBundles(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([bundleReference])
   })
-  test('one whose blob says something else than before about the same image', () => {
+  test('one with a changed blob for the same image', () => {
     const blob = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
     expect(
       listOpenedBundles(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] })),
     ).toEqual([bundleReference])
   })
-  test('none that only moved, or shows its metadata in another way', () => {
+  test('none that is unchanged, or that only stores its metadata in another form', () => {
     expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
     const migrated = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
@@ -263,7 +263,7 @@ describe('which bundles are opened', () => {
       ),
     ).toEqual([])
   })
-  test('none that another catalog of the base has, word for word, under the same digest', () => {
+  test('none that another catalog of the base contains with the same content and digest', () => {
     const older = { root: 'v4.19', ...published, result: [{}] }
     expect(
       listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
@@ -280,7 +280,7 @@ describe('which bundles are opened', () => {
       listOpenedBundles(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] })),
     ).toEqual([bundleReference])
   })
-  test('one named by tag is opened by the digest that the tag stands for', () => {
+  test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
     const given = createAddedBundleInput({ image: tag })
     expect(imagesCheck.ask(given, createTestAnswers(undefined, imageFound, tag))).toEqual([
@@ -298,7 +298,7 @@ describe('which bundles are opened', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     expect(listOpenedBundles({ ...given, config })).toEqual([])
   })
-  test('one is opened where platforms are wanted of other images, too', () => {
+  test('one even if platforms are required of other images', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
     const given = {
       ...createAddedBundleInput({ relatedImages: [{ name: '', image: bundleReference }] }),
@@ -317,13 +317,13 @@ describe('which bundles are opened', () => {
 
 describe('images of other formats', () => {
   const chart: BundleAnswer = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
-  test('a chart is no registry+v1 bundle, and the finding says what it is', () => {
+  test('a chart is not a registry+v1 bundle, and the finding reports its format', () => {
     const { findings } = evaluateBundle({}, chart)
     expect(findings).toMatchObject([
       { rule: 'foreign-bundle-format', severity: 'error', at: { line: 7 }, data: { format: 'helm+v3' } },
     ])
   })
-  test('is what the blob may say, and then it must be that', () => {
+  test('are accepted if the blob declares the same format', () => {
     const named = (value: string) =>
       ({
         properties: [...bundleContent.properties, { type: 'olm.bundle.mediatype', value }],
@@ -335,7 +335,7 @@ describe('images of other formats', () => {
   })
 })
 
-describe('a bundle that is seen by rights of our own', () => {
+describe('a bundle that is accessible only with the credentials of catalog-bot', () => {
   const secret = 'secret-name'
   const inside: Finding = {
     rule: 'several-csvs',
@@ -375,12 +375,12 @@ describe('a bundle that is seen by rights of our own', () => {
       'bundle-not-its-image',
     ],
     ['other images', { relatedImages: [{ name: '', image: secret }] }, 'bundle-differs-from-image'],
-  ])('is not quoted where it has %s', (_name, content, rule) => {
+  ])('is not quoted if it has %s', (_name, content, rule) => {
     const { findings } = evaluateBundle({}, answer(content))
     expect(findings.map((one) => one.rule)).toContain(rule)
     expect(JSON.stringify(findings)).not.toContain(secret)
   })
-  test('tells of a broken rule once, by its title, and names neither file nor value', () => {
+  test('has one finding per violated rule, with the title of the rule but no file or value', () => {
     const { findings } = evaluateBundle({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
     expect(findings).toHaveLength(1)
     expect(findings[0]?.what).toMatch(
@@ -390,7 +390,7 @@ describe('a bundle that is seen by rights of our own', () => {
   })
 })
 
-describe('a new bundle passes only by a definite yes to both questions', () => {
+describe('a new bundle passes only with a definite yes to both questions', () => {
   const images: readonly ImageAnswer[] = [
     imageFound,
     { kind: 'missing', reason: 'r' },
@@ -430,13 +430,13 @@ describe('a new bundle passes only by a definite yes to both questions', () => {
       return { name: `${image.kind}, ${name}`, passes: !findings.some(isError) && unanswered.length === 0 }
     }),
   )
-  test('of all pairs of answers', () => {
+  test('for all pairs of answers', () => {
     expect(verdicts).toHaveLength(images.length * bundles.length)
     expect(verdicts.filter(({ passes }) => passes).map(({ name }) => name)).toEqual([
       'ok, what the blob says',
     ])
   })
-  test('and never from a registry that is not allowed, whatever is remembered of it', () => {
+  test('and never from a registry that is not allowed, even with known answers', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     const { findings } = imagesCheck.judge(
       { ...createAddedBundleInput(), config },

@@ -52,42 +52,42 @@ const listQueriedReferences = (given: CheckInput) =>
     .ask(given, imageAnswers())
     .map((question) => (question.kind === 'image' ? question.reference : ''))
 
-describe('a rule that is to be ignored for a package', () => {
+describe('a rule that is ignored for a package', () => {
   const missing: ImageAnswer = { kind: 'missing', reason: '404' }
   const rulesWith = (ignore: readonly string[], references: readonly Partial<NewImageReference>[]) => {
     const given = createCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
     return formatFindings({ ...given, config: { ...given.config, rules } }, { [pinnedReference]: missing })
   }
-  test('is silent about images that only this package names', () => {
+  test('reports nothing about images that only this package references', () => {
     expect(rulesWith(['app'], [{}, {}])).toEqual([])
     expect(rulesWith(['other'], [{}])).toEqual(['1 image-missing'])
   })
-  test('speaks where another package names the image too, wherever it is named first', () => {
+  test('reports an image that another package also references, in any order', () => {
     expect(rulesWith(['app'], [{}, { package: 'other' }])).toEqual(['1 image-missing'])
     expect(rulesWith(['app'], [{ package: 'other' }, {}])).toEqual(['1 image-missing'])
     expect(rulesWith(['app', 'other'], [{ package: 'other' }, {}])).toEqual([])
   })
-  test('speaks where a file that is not ignored names the image too', () => {
+  test('reports an image that a file that is not ignored also references', () => {
     const file = { at: { file: 'd.yaml', line: 1, column: 1 } }
     expect(rulesWith(['c.yaml'], [{}])).toEqual([])
     expect(rulesWith(['c.yaml'], [{}, file])).toEqual(['1 image-missing'])
   })
 })
 
-describe('what is asked', () => {
-  test('each image once, however often it is named', () => {
+describe('the check queries', () => {
+  test('each image once, even if it is referenced repeatedly', () => {
     expect(
       listQueriedReferences(createCheckInput([pinnedReference, pinnedReference, 'quay.io/org/b:1'])),
     ).toEqual([pinnedReference, 'quay.io/org/b:1'])
   })
-  test('the tag beside a digest is asked for too', () => {
+  test('the tag next to a digest as well', () => {
     expect(listQueriedReferences(createCheckInput([`quay.io/org/app:v1@${imageDigest}`]))).toEqual([
       `quay.io/org/app:v1@${imageDigest}`,
       'quay.io/org/app:v1',
     ])
   })
-  test('what a list of references names, and for no platform: it runs nowhere', () => {
+  test('images in a list of references, without platforms, because they do not run', () => {
     const listed = createCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
     expect(listQueriedReferences(listed)).toEqual([pinnedReference])
     expect(
@@ -100,7 +100,7 @@ describe('what is asked', () => {
       '1 image-missing',
     ])
   })
-  test('nothing about malformed references and registries that are not allowed', () => {
+  test('nothing for malformed references and registries that are not allowed', () => {
     expect(
       listQueriedReferences(
         createCheckInput(['Docker://x', 'evil.example/a', pinnedReference], { registries: ['quay.io'] }),
@@ -109,8 +109,8 @@ describe('what is asked', () => {
   })
 })
 
-describe('what is held against the author', () => {
-  test('an image that is there, by digest, is fine', () => {
+describe('the result for the author', () => {
+  test('an existing image by digest has no findings', () => {
     const outcome = evaluateImages(createCheckInput([pinnedReference]), { [pinnedReference]: imageFound })
     expect(outcome).toEqual({
       check: 'images',
@@ -126,7 +126,7 @@ describe('what is held against the author', () => {
     ['unsupported', 'image-unsupported'],
     ['malformed', 'malformed-reference'],
     ['blocked', 'registry-blocked'],
-  ])('the definite answer %s is the finding %s, an error', (kind, rule) => {
+  ])('the definite answer %s results in the error %s', (kind, rule) => {
     const outcome = evaluateImages(createCheckInput([pinnedReference]), {
       [pinnedReference]: { kind, reason: 'so it is' } as ImageAnswer,
     })
@@ -137,24 +137,24 @@ describe('what is held against the author', () => {
   test.each<Extract<ImageAnswer, { kind: 'unknown' | 'missing-or-private' }>>([
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
-  ])('$kind waits, says so and blames nobody', (answer) => {
+  ])('$kind waits with its reason and without a finding', (answer) => {
     const outcome = evaluateImages(createCheckInput([pinnedReference]), { [pinnedReference]: answer })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
       { question: `whether ${pinnedReference} exists`, reason: expect.stringContaining(answer.reason) },
     ])
   })
-  test('a question that was never answered waits', () => {
+  test('an unanswered question waits', () => {
     expect(evaluateImages(createCheckInput([pinnedReference])).unanswered).toHaveLength(1)
   })
-  test('malformed references are told with their reason', () => {
+  test('malformed references are reported', () => {
     expect(formatFindings(createCheckInput(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
       '1 malformed-reference',
       '2 malformed-reference',
       '3 malformed-reference',
     ])
   })
-  test('one image at many places is one finding with related places', () => {
+  test('one image at several locations is one finding with related locations', () => {
     const outcome = evaluateImages(createCheckInput([pinnedReference, pinnedReference, pinnedReference]), {
       [pinnedReference]: { kind: 'missing', reason: '404' },
     })
@@ -164,7 +164,7 @@ describe('what is held against the author', () => {
 })
 
 describe('tags', () => {
-  test('an image by tag is a warning that names the digest', () => {
+  test('an image by tag results in a warning that names the digest', () => {
     const outcome = evaluateImages(createCheckInput(['quay.io/org/app:v1']), {
       'quay.io/org/app:v1': imageFound,
     })
@@ -175,7 +175,7 @@ describe('tags', () => {
       '1 image-by-tag',
     ])
   })
-  test('a tag that moved away from its digest is a warning; one that cannot be asked is not', () => {
+  test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
     const known = (tag: ImageAnswer) => ({ [both]: imageFound, 'quay.io/org/app:v1': tag })
     expect(formatFindings(createCheckInput([both]), known({ ...imageFound, digest: otherDigest }))).toEqual([
@@ -190,7 +190,7 @@ describe('tags', () => {
   })
 })
 
-describe('registries that are allowed', () => {
+describe('allowed registries', () => {
   test.each([
     ['quay.io', true],
     ['quay.io/org', true],
@@ -211,7 +211,7 @@ describe('registries that are allowed', () => {
       }),
     ).toEqual(allowed ? [] : ['1 registry-not-allowed'])
   })
-  test('a host that only begins like an allowed one is not allowed', () => {
+  test('a host that only starts with the name of an allowed one is not allowed', () => {
     const reference = `quay.io.evil.example/org/app@${imageDigest}`
     expect(formatFindings(createCheckInput([reference], { registries: ['quay.io'] }))).toEqual([
       '1 registry-not-allowed',
@@ -221,20 +221,20 @@ describe('registries that are allowed', () => {
 
 describe('platforms', () => {
   const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
-  test('a related image without a wanted platform is an error', () => {
+  test('a related image without a required platform is an error', () => {
     const outcome = evaluateImages(createCheckInput([pinnedReference], wanted), {
       [pinnedReference]: { ...imageFound, platforms: ['linux/amd64'] },
     })
     expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
   })
-  test('a bundle image carries files and is not looked at', () => {
+  test('a bundle image is not checked, because it only contains files', () => {
     expect(
       formatFindings(createCheckInput([{ role: 'bundle' }], wanted), {
         [pinnedReference]: { ...imageFound, platforms: [] },
       }),
     ).toEqual([])
   })
-  test('platforms that nobody asked for yet are waited for', () => {
+  test('platforms that are not known yet leave the question unanswered', () => {
     expect(
       evaluateImages(createCheckInput([pinnedReference], wanted), { [pinnedReference]: imageFound })
         .unanswered,
@@ -244,7 +244,7 @@ describe('platforms', () => {
 
 describe('the rules', () => {
   test.each(Object.values(imageRules).map((rule) => [rule.id, rule] as const))(
-    '%s has its page, with the box as it is',
+    '%s has a page with its title, check, and severity',
     (id, rule) => {
       const page = readFileSync(new URL(`../../../docs/rules/${id}.md`, import.meta.url), 'utf8')
       expect(page).toContain(`# ${id}\n\n${rule.title}.\n`)
@@ -267,7 +267,7 @@ describe('the rules', () => {
   })
 })
 
-test('platforms are asked for only where the repository wants some, because asking costs a pull', () => {
+test('platforms are queried only if the repository requires some, because a query costs a pull', () => {
   const listPlatformQueries = (platforms: string[]) =>
     imagesCheck.ask(createCheckInput([pinnedReference], { platforms }), imageAnswers())
   expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedReference }])

@@ -16,7 +16,7 @@ const imageGone: ImageScanResult = { kind: 'gone', reason: 'the registry does no
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const otherDigest = `sha256:${'b'.repeat(64)}`
 
-/** Looks at these hours, one after the other. */
+/** Applies the results of scans at these hours, one after another. */
 function applySightings(
   ...sightings: readonly (readonly [at: number, sighting: ImageScanResult])[]
 ): MissingImageState | undefined {
@@ -27,7 +27,7 @@ function applySightings(
 }
 
 describe('a reference', () => {
-  test('is only suspected after one bad look, and missing after a second one an hour later', () => {
+  test('is only suspected after one failed scan, and missing after a second one an hour later', () => {
     expect(applySightings([0, imageGone])).toMatchObject({ kind: 'gone', since: 0, confirmed: false })
     expect(applySightings([0, imageGone], [0.9, imageGone])).toMatchObject({ since: 0, confirmed: false })
     expect(applySightings([0, imageGone], [0.5, imageGone], [1, imageGone])).toMatchObject({
@@ -35,14 +35,14 @@ describe('a reference', () => {
       confirmed: true,
     })
   })
-  test('is well as soon as it is seen well once, and is suspected anew after that', () => {
+  test('is available after one successful scan, and is suspected again after another failed one', () => {
     expect(applySightings([0, imageGone], [1, imageGone], [2, { kind: 'well' }])).toBeUndefined()
     expect(applySightings([0, imageGone], [1, { kind: 'well' }], [2, imageGone])).toMatchObject({
       since: 2 * hourMs,
       confirmed: false,
     })
   })
-  test('stays what it is when a registry does not say', () => {
+  test('keeps its state if a scan is inconclusive', () => {
     expect(applySightings([0, { kind: 'unknown' }])).toBeUndefined()
     expect(applySightings([0, imageGone], [5, { kind: 'unknown' }])).toMatchObject({ confirmed: false })
     expect(applySightings([0, imageGone], [5, { kind: 'unknown' }], [9, imageGone])).toMatchObject({
@@ -53,7 +53,7 @@ describe('a reference', () => {
       confirmed: true,
     })
   })
-  test('with another fault than the suspected one is suspected of that, from then on', () => {
+  test('with another fault is suspected of the new fault, but stays missing if it was confirmed', () => {
     const wrong: ImageScanResult = { kind: 'digest-mismatch', reason: 'other bytes' }
     expect(applySightings([0, imageGone], [2, wrong])).toMatchObject({
       kind: wrong.kind,
@@ -66,14 +66,14 @@ describe('a reference', () => {
       confirmed: true,
     })
   })
-  test('keeps the words of the first look, so that a registry that words it anew changes nothing', () => {
+  test('keeps the reason of the first scan, so that other wording of the registry changes nothing', () => {
     expect(applySightings([0, imageGone], [1, { kind: 'gone', reason: 'other words' }])?.reason).toBe(
       imageGone.reason,
     )
   })
 })
 
-describe('one look', () => {
+describe('a scan', () => {
   test.each<[ImageAnswer, ImageScanResult['kind']]>([
     [{ kind: 'ok', digest: imageDigest, mediaType: '', size: 1 }, 'well'],
     [{ kind: 'missing', reason: '' }, 'gone'],
@@ -83,28 +83,28 @@ describe('one look', () => {
     [{ kind: 'blocked', reason: '' }, 'unknown'],
     [{ kind: 'malformed', reason: '' }, 'unknown'],
     [{ kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }, 'unknown'],
-  ])('that brings %j shows: %s', (answer, kind) => {
+  ])('with the answer %j has the result %s', (answer, kind) => {
     expect(toImageScanResult(answer).kind).toBe(kind)
   })
 })
 
-describe('a tag beside a digest', () => {
+describe('a tag next to a digest', () => {
   const pinned = { tag: 'v1', digest: imageDigest }
   const imageFound = (now: string): ImageAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
-  test('moved when it is known to have stood for the digest, and stands for another now', () => {
+  test('moved if it is known to have had the digest and has another one now', () => {
     expect(toTagScanResult(pinned, imageFound(otherDigest), true)).toMatchObject({ kind: 'tag-moved' })
   })
-  test('did not move when it never was seen to stand for it: an index and its images have digests of their own', () => {
+  test('did not move if it never had the digest, because an index and its images have other digests', () => {
     expect(toTagScanResult(pinned, imageFound(otherDigest), false)).toEqual({ kind: 'well' })
   })
-  test('is no matter when it is gone or nobody says: the digest is what is installed', () => {
+  test('is ignored if it is missing or unknown, because the digest is what is installed', () => {
     expect(toTagScanResult(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
     expect(toTagScanResult(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
       kind: 'well',
     })
   })
-  test('is asked for only where both are written', () => {
+  test('is found only if the reference has both', () => {
     expect(parseTagAndDigest(`quay.io/a/b:v1@${imageDigest}`)).toEqual({
       reference: 'quay.io/a/b:v1',
       tag: 'v1',
@@ -113,7 +113,7 @@ describe('a tag beside a digest', () => {
     for (const text of ['quay.io/a/b:v1', `quay.io/a/b@${imageDigest}`, 'no reference'])
       expect(parseTagAndDigest(text)).toBeUndefined()
   })
-  test('that moves on is another fault; a missing image that is told of in other words is the same', () => {
+  test('that moves again is another fault, but a missing image with another reason is the same fault', () => {
     const moved = (now: string) => toMissingImageKey('x', { kind: 'tag-moved', reason: now })
     expect(moved('b')).not.toBe(moved('c'))
     expect(toMissingImageKey('x', { kind: 'gone', reason: 'b' })).toBe(
@@ -127,19 +127,19 @@ describe('the issue', () => {
   const open = { state: 'open', title: 'one is gone', body: 'one' } as const
   const closed = { ...open, state: 'closed' } as const
 
-  test('is opened where there is none', () => {
+  test('is opened if it does not exist', () => {
     expect(decideIssueAction(undefined, wanted, true)).toBe('open')
   })
-  test('is edited when it says something else, and left alone when it does not', () => {
+  test('is edited if its text differs, and is not changed otherwise', () => {
     expect(decideIssueAction(open, wanted, true)).toBe('edit')
     expect(decideIssueAction({ ...open, ...wanted }, wanted, false)).toBe('nothing')
   })
-  test('is closed when all is well, and stays closed', () => {
+  test('is closed when no image is missing, and stays closed', () => {
     expect(decideIssueAction(open, undefined, false)).toBe('close')
     expect(decideIssueAction(closed, undefined, false)).toBe('nothing')
     expect(decideIssueAction(undefined, undefined, false)).toBe('nothing')
   })
-  test('that a person closed is opened again for a newly missing image alone', () => {
+  test('that a person closed is reopened only for a newly missing image', () => {
     expect(decideIssueAction(closed, wanted, false)).toBe('nothing')
     expect(decideIssueAction(closed, wanted, true)).toBe('reopen')
   })

@@ -1,4 +1,4 @@
-// What a whole catalog's references show when nobody is asked, in the profile `full`.
+// Findings about the references in an entire catalog without any queries, in the profile `full`.
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -38,13 +38,13 @@ function listRuleIds(...given: Parameters<typeof validateImages>): string[] {
   )
 }
 
-describe('validate tells without asking anybody', () => {
-  test('of an image by tag, once, with the other places that name it', () => {
+describe('validate reports without any queries', () => {
+  test('an image by tag once, with its other locations', () => {
     const images = ['quay.io/foo/a:1', 'quay.io/foo/a:1', `quay.io/foo/a@${imageDigest}`]
     expect(listRuleIds(images)).toEqual(['3 image-by-tag warning 1'])
   })
 
-  test('of several images of a package by tag in one finding, that counts them', () => {
+  test('several images of a package by tag in one finding that counts them', () => {
     expect(listRuleIds(['quay.io/foo/a:1', 'quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toEqual([
       '3 image-by-tag warning 0',
     ])
@@ -53,7 +53,7 @@ describe('validate tells without asking anybody', () => {
     )
   })
 
-  test('of a registry that the repository does not allow', () => {
+  test('a registry that the repository does not allow', () => {
     const images = ['docker.io/foo/a:1', `quay.io/bar/a@${imageDigest}`, 'quay.io/foo/a:1']
     expect(listRuleIds(images, { registries: ['quay.io/foo'] })).toEqual([
       '3 registry-not-allowed error 0',
@@ -62,7 +62,7 @@ describe('validate tells without asking anybody', () => {
     ])
   })
 
-  test('of what is no reference, in one sentence: that of opm, where opm has one', () => {
+  test('an invalid reference in one finding, which is that of opm if opm has one', () => {
     const images = ['https://quay.io/foo/a', 'quay.io:99999/foo/a:1']
     expect(listRuleIds(images)).toEqual(['3 invalid-pull-spec error 0', '4 malformed-reference error 0'])
     const early = findOpmRuleSet('1.60.0')
@@ -72,7 +72,7 @@ describe('validate tells without asking anybody', () => {
     ])
   })
 
-  test('as severely as the configuration wants it', () => {
+  test('findings with the configured severity', () => {
     expect(listRuleIds(['quay.io/foo/a:1'], { settings: { 'image-by-tag': 'error' } })).toEqual([
       '3 image-by-tag error 0',
     ])

@@ -35,7 +35,7 @@ function createCatalogChange(
     ...(result && { result: side(result) }),
   } as unknown as CatalogChange
 }
-/** What registries say of tags; every other question is unknown. */
+/** Answers of registries for tags; every other answer is unknown. */
 function answerTags(tags: Readonly<Record<string, ImageAnswer>> = {}): CheckAnswers {
   return createCheckAnswers(
     new Map(
@@ -54,18 +54,18 @@ const findRepublishedWith = (known: CheckAnswers, ...catalogs: CatalogChange[]) 
     data?.['catalog'],
   ])
 
-describe('a bundle name stands for one image', () => {
+describe('a bundle name refers to one image', () => {
   const published = createCatalogChange(
     'v4.19',
     { 'foo.v1': `quay.io/foo/b${digestOne}` },
     { 'foo.v1': `quay.io/foo/b${digestOne}` },
   )
-  test('another digest under a published name is an error where it is added', () => {
+  test('another digest under a published name is an error in the catalog that adds it', () => {
     expect(
       findRepublished(createCatalogChange('v4.18', {}, { 'foo.v1': `quay.io/foo/b${digestTwo}` }), published),
     ).toEqual([['bundle-republished', 'v4.18/c.yaml', 'v4.19']])
   })
-  test('the same digest is the same image, from whichever registry, with or without a tag', () => {
+  test('the same digest is the same image, from any registry, with or without a tag', () => {
     for (const image of [
       `quay.io/foo/b${digestOne}`,
       `mirror.example/foo/b${digestOne}`,
@@ -73,7 +73,7 @@ describe('a bundle name stands for one image', () => {
     ])
       expect(findRepublished(createCatalogChange('v4.20', {}, { 'foo.v1': image }), published)).toEqual([])
   })
-  test('a tag is the image that it stands for: registries are asked, and no answer blames nobody', () => {
+  test('a tag is compared by its current digest, and an inconclusive answer is not a finding', () => {
     const tag = 'quay.io/foo/b:v1'
     const tagged = [createCatalogChange('v4.20', {}, { 'foo.v1': tag }), published]
     const republished = findRepublishedBundles(tagged)
@@ -94,7 +94,7 @@ describe('a bundle name stands for one image', () => {
       expect(waits).toMatchObject({ findings: [], unanswered: [{ reason: 'so', retryAfter: 900 }] })
     }
   })
-  test('the same tag is the same reference, and nobody is asked', () => {
+  test('the same tag is the same reference, and no registry is queried', () => {
     const tagged = { 'foo.v1': 'quay.io/foo/b:v1' }
     const republished = findRepublishedBundles([
       createCatalogChange('v4.20', {}, tagged),
@@ -103,7 +103,7 @@ describe('a bundle name stands for one image', () => {
     expect(republished).toEqual([])
     expect(listImageDigestQuestions(findRepublishedBundles([published]))).toEqual([])
   })
-  test('where catalogs disagree already, repeating one of them is no second meaning', () => {
+  test('if catalogs already disagree, another catalog can repeat one of their images', () => {
     const disagreeing = createCatalogChange(
       'v4.18',
       { 'foo.v1': `q.io/b${digestTwo}` },
@@ -126,7 +126,7 @@ describe('a bundle name stands for one image', () => {
       ),
     ).toHaveLength(1)
   })
-  test('two catalogs that get the name at once must agree', () => {
+  test('two catalogs that get the name in the same change must agree', () => {
     expect(
       findRepublished(
         createCatalogChange('v4.18', {}, { 'foo.v1': `q.io/b${digestOne}` }),
@@ -134,7 +134,7 @@ describe('a bundle name stands for one image', () => {
       ),
     ).toEqual([['bundle-republished', 'v4.19/c.yaml', 'v4.18']])
   })
-  test('an edit within one catalog is judged elsewhere, and a removed catalog still counts', () => {
+  test('an edit within one catalog is not reported here, and a removed catalog still counts', () => {
     expect(
       findRepublished(
         createCatalogChange('v4.19', { 'foo.v1': `q.io/b${digestOne}` }, { 'foo.v1': `q.io/b${digestTwo}` }),
@@ -147,7 +147,7 @@ describe('a bundle name stands for one image', () => {
       ),
     ).toHaveLength(1)
   })
-  test('bundles without an image say nothing', () => {
+  test('bundles without an image are ignored', () => {
     expect(findRepublished(createCatalogChange('v4.18', {}, { 'foo.v1': '' }), published)).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
-// Our resolver beside OLM's own, on generated problems: how often they agree, and where not. Builds OLM's from its Go
-// module first, which takes some minutes, unless `--program PATH` names one that is built.
-// `node test/checks/install/compare-with-olm.ts [--problems N] [--from SEED] [--program PATH]`; exit 1 where they differ.
+// Compares our resolver with OLM's on generated problems: how often they agree, and where they differ. Builds OLM's
+// resolver from its Go module first, which takes some minutes, unless `--program PATH` names a built one.
+// `node test/checks/install/compare-with-olm.ts [--problems N] [--from SEED] [--program PATH]` exits with 1 if they
+// differ.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,7 +50,7 @@ createInterface({ input: olmResolver.stdout }).on('line', (line) =>
 for (const { claim, catalog, subscriptions, gives } of resolverCases) {
   const { refused, error, set } = await resolveWithOlm(parseProblem(catalog, subscriptions))
   const names = (set ?? []).map(({ name }) => name).sort()
-  // The words of a chain that can be cut in several ways differ; what kind of answer it is does not.
+  // A chain that can be cut in several ways can have other wording, but the kind of result is the same.
   const isSame =
     typeof gives === 'string' ? error !== undefined : error === undefined && names.join() === gives.join()
   if (!isSame)
@@ -64,7 +65,7 @@ for (let seed = Number(values.from), end = seed + Number(values.problems); seed 
   const theirs = await resolveWithOlm(problem)
   const ours = resolveProblem(problem)
   let kind = compareResolutions(problem, ours, theirs)
-  // OLM gives its solver what must be there in the order of a Go map: with more than one its answer can change.
+  // OLM passes mandatory items to its solver in the order of a Go map, so with more than one its result can change.
   const mandatory =
     problem.subscriptions.length + problem.installed.filter((one) => one.subscription === '').length
   for (let again = 0; again < 30 && kind.startsWith('differ') && mandatory > 1; again++)
@@ -98,7 +99,7 @@ function compareResolutions(
     return ours.message === error ? 'agree: same constraints' : 'agree: not satisfiable, other constraints'
   }
   if (ours.kind !== 'resolved') return 'differ: we fail, they do not'
-  // Without a channel OLM takes any entry of a bundle that is in several: which one changes from run to run.
+  // Without a channel, OLM takes any entry of a bundle that is in several channels, so the entry changes between runs.
   const anyChannel = problem.subscriptions.some(({ channel }) => channel === '')
   const shownSet = (set ?? []).map(({ name, channel, catalog, replaces }) =>
     [catalog, name, ...(anyChannel ? [] : [replaces, channel])].join(' '),
@@ -113,7 +114,7 @@ function compareResolutions(
   if (shownSet.toSorted().join('\n') !== ourSet.toSorted().join('\n')) {
     const names = ours.bundles.map(({ entry }) => `${entry.catalog} ${entry.name}`)
     const theirNames = (set ?? []).map(({ catalog, name }) => `${catalog} ${name}`)
-    // A choice that OLM's search has gone back over keeps its place at the end: no candidate is preferred any more.
+    // A choice that OLM's search has backtracked over stays at the end, so that no candidate is preferred anymore.
     return names.toSorted().join() === theirNames.toSorted().join()
       ? 'explained: the same bundles, of a channel that OLM forgot to prefer'
       : 'differ: in the set'

@@ -1,4 +1,5 @@
-// The check on a pull request: what it asks, what it says of each package, and that nothing unknown is a pass or a fault.
+// The check on a pull request: what it queries, what it reports for each package, and that an unknown result is neither
+// a pass nor a fault.
 import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/pull-request/change.ts'
@@ -21,12 +22,12 @@ import { parseBlobs } from './parse-catalog-lines.ts'
 
 const linesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
 const linesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...linesBefore]
-/** Every image has another one. */
+/** Returns a different digest for each image. */
 const fakeDigestOf = (image: string) =>
   `sha256:${Buffer.from(image).toString('hex').slice(-64).padStart(64, '0')}`
 
 describe('the install check', () => {
-  test('passes where the changed package installs, says with what, and leaves the others alone', () => {
+  test('passes if the changed package installs, reports the targets, and ignores the other packages', () => {
     const outcome = evaluateInstall({ after: linesAfter })
     expect(outcome).toMatchObject({ findings: [], unanswered: [] })
     expect(outcome.summary).toBe('1 package, simulated: OLM v0 yes, OLM v1 yes, RukPak registry yes')
@@ -39,7 +40,7 @@ describe('the install check', () => {
     expect(message).toContain('The simulation does not show whether the Operator runs')
   })
 
-  test('says what a cluster would be asked to show, where the configuration wants that, and only of what installs', () => {
+  test('requests cluster tests if they are configured, and only for targets that install', () => {
     const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
     const onCluster = { install: { required: false, with: [], cluster: 'automatic' as const } }
     expect(evaluateInstall({ after: linesAfter }).clusterTests).toBeUndefined()
@@ -64,7 +65,7 @@ describe('the install check', () => {
     expect(evaluateInstall({ after: linesAfter, spec: onlyOwn, config: other }).clusterTests).toBeUndefined()
   })
 
-  test('opens the new head and the old one, by the digests that the images have', () => {
+  test('opens the new head and the old one, by the digests of their images', () => {
     expect(listQuestions({ after: linesAfter })).toEqual([
       'image registry.example/foo:1.1.0',
       `install registry.example/foo@${fakeDigestOf('registry.example/foo:1.1.0')}`,
@@ -83,7 +84,7 @@ describe('the install check', () => {
     ).toBeUndefined()
   })
 
-  test('tells what is not resolved, at the package', () => {
+  test('reports a head that is not resolved at its package', () => {
     const outcome = evaluateInstall({ after: [...linesAfter, 'foo 1.1.0 needs Red'] })
     expect(outcome.findings).toMatchObject([
       {
@@ -100,7 +101,7 @@ describe('the install check', () => {
     ['a registry that is down', { kind: 'unknown', reason: '503', retryAfter: 20 }],
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that the operator blocks', { kind: 'blocked', reason: 'internal' }],
-  ])('%s is nobody’s fault and no pass', (_which, image) => {
+  ])('%s is neither a finding nor a pass', (_which, image) => {
     const outcome = evaluateInstall({ after: linesAfter, image })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
@@ -109,7 +110,7 @@ describe('the install check', () => {
     expect(outcome.summary).toContain('OLM v0 unknown')
   })
 
-  test('the summary for the check run has neither the detail nor the hint of a remark, and shortens its text', () => {
+  test('the summary for the check run omits detail and hint of a remark, and shortens its text', () => {
     const long = 'constraint not satisfiable; '.repeat(100)
     const channel: ChannelInstall = {
       channel: 'stable',
@@ -134,7 +135,7 @@ describe('the install check', () => {
     expect(shown?.says.length).toBeLessThanOrEqual(601)
   })
 
-  test('an image that is not there does not install', () => {
+  test('an image that does not exist does not install', () => {
     const outcome = evaluateInstall({
       after: linesAfter,
       image: { kind: 'missing', reason: 'no such manifest' },
@@ -142,7 +143,7 @@ describe('the install check', () => {
     expect(outcome.findings).toMatchObject([{ rule: 'does-not-install' }])
   })
 
-  test('wants what the configuration wants', () => {
+  test('requires the targets that the configuration requires', () => {
     const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
     const rukPak = {
       install: { required: false, with: ['rukpak-registry' as const], cluster: 'off' as const },
@@ -155,7 +156,7 @@ describe('the install check', () => {
     ).toContain('does-not-install')
   })
 
-  test('shows what a cluster does not take where the image is named, as the configuration weighs it', () => {
+  test('reports what a cluster rejects at the image reference, with the configured severity', () => {
     const broken = { more: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: [1]}\n' }
     const [found] = evaluateInstall({ after: linesAfter, ...broken }).findings.filter(
       ({ rule }) => rule === 'mistyped-manifest-field',
@@ -165,7 +166,7 @@ describe('the install check', () => {
     expect(evaluateInstall({ after: linesAfter, ...broken, config: { rules } }).findings).toEqual([])
   })
 
-  test('says nothing that only a restricted image says', () => {
+  test('does not disclose the content of a restricted image', () => {
     const secret = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hush}\ndata: {hush: [1]}\n'
     const outcome = evaluateInstall({ after: linesAfter, more: secret, isRestricted: true })
     expect(outcome.findings).not.toEqual([])
@@ -173,7 +174,7 @@ describe('the install check', () => {
     expect(JSON.stringify(evaluateInstall({ after: linesAfter, more: secret }))).toContain('hush')
   })
 
-  test('counts catalogs that say the same once', () => {
+  test('combines catalogs with the same result', () => {
     const outcome = evaluateInstall({
       after: [...linesAfter, 'foo 1.1.0 needs Red'],
       roots: ['catalogs/v1', 'catalogs/v2'],
@@ -182,7 +183,7 @@ describe('the install check', () => {
     expect(outcome.findings).toMatchObject([{ related: [{ at: { file: expect.stringContaining('v2') } }] }])
   })
 
-  test('is no pass of more packages than are tried', () => {
+  test('does not pass if there are more packages than it simulates', () => {
     const many = Array.from({ length: 70 }, (_, index) => `p${index}/stable 1.0.0`)
     const outcome = evaluateInstall({ after: many, changed: many.map((line) => line.split('/')[0] ?? '') })
     expect(outcome.unanswered).toContainEqual(
@@ -198,7 +199,7 @@ interface InstallScenario {
   readonly config?: Partial<Config>
   readonly image?: AnswerByQuestionKind['image']
   readonly spec?: Parameters<typeof smallBundle>[2]
-  /** One more manifest. */
+  /** An additional manifest. */
   readonly more?: string
   readonly isRestricted?: boolean
 }
@@ -250,7 +251,7 @@ function evaluateInstall(scenario: InstallScenario): CheckOutcome {
   return installCheck.judge(createCheckInput(scenario), createCheckAnswers(answerQuestions(scenario)))
 }
 
-/** Everything that is asked for, round by round. */
+/** All questions of the check, round by round. */
 function listQuestions(scenario: InstallScenario): readonly string[] {
   const input = createCheckInput(scenario)
   const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()

@@ -1,5 +1,6 @@
-// Every package of whole catalogs, every channel: how many OLM v0 and OLM v1 resolve, and why not the others. Opens no
-// bundle and asks nobody. `node test/checks/install/live-catalogs.ts [-v] DIR...`; exit 1 where something is not known.
+// Counts the packages and channels of entire catalogs that OLM v0 and OLM v1 resolve, and why the others fail. Opens no
+// bundles and sends no requests.
+// `node test/checks/install/live-catalogs.ts [-v] DIR...`; exits with 1 if a result is unknown.
 import { parseArgs } from 'node:util'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
 import { readCatalogDirectory } from '../../../src/catalogs/read-catalog-directory.ts'

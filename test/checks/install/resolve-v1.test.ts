@@ -1,4 +1,4 @@
-// OLM v1's resolution, and what it refuses.
+// The resolution of OLM v1, and what it rejects.
 import { describe, expect, test } from '@jest/globals'
 import { resolveV1, type V1Request } from '../../../src/checks/install/resolve-v1.ts'
 import { buildCatalog } from './resolve-problem.ts'
@@ -16,7 +16,7 @@ describe('OLM v1', () => {
     expect(resolveBundleName(upgradeChain, {})).toBe('foo.v2.0.0')
   })
 
-  test('takes the highest version of the channels that are named', () => {
+  test('takes the highest version of the named channels', () => {
     expect(resolveBundleName(upgradeChain, { channels: ['stable'] })).toBe('foo.v1.1.0')
   })
 
@@ -24,13 +24,13 @@ describe('OLM v1', () => {
     expect(resolveBundleName(['foo/stable 1.0.0 replaces 2.0.0', 'foo/stable 2.0.0'], {})).toBe('foo.v2.0.0')
   })
 
-  test('takes of one version the higher release', () => {
+  test('takes the higher release of the same version', () => {
     expect(resolveBundleName(['foo/stable 1.0.0+2 replaces 1.0.0+10', 'foo/stable 1.0.0+10'], {})).toBe(
       'foo.v1.0.0+10',
     )
   })
 
-  test('takes only successors of what is installed, or what is installed', () => {
+  test('takes only successors of the installed version, or the installed version', () => {
     const from = (version: string) => ({ installed: { name: `foo.v${version}`, version } })
     expect(resolveBundleName(upgradeChain, from('1.0.0'))).toBe('foo.v1.1.0')
     expect(resolveBundleName(upgradeChain, from('2.0.0'))).toBe('foo.v2.0.0')
@@ -40,7 +40,7 @@ describe('OLM v1', () => {
     )
   })
 
-  test('takes what is deprecated only where there is nothing else', () => {
+  test('takes a deprecated bundle only if there is no other', () => {
     const deprecations = [
       {
         schema: 'olm.deprecations',
@@ -60,13 +60,13 @@ describe('OLM v1', () => {
     ['foo 1.0.0 needs bar "1.x"', 'olm.package.required'],
     ['foo 1.0.0 needs Red', 'olm.gvk.required'],
     ['foo 1.0.0 constraint {"gvk":{}}', 'olm.constraint'],
-  ])('refuses %s', (line, type) => {
+  ])('rejects %s', (line, type) => {
     expect(resolveBundleName(['foo/stable 1.0.0', line], {})).toBe(
       `validating bundle "foo.v1.0.0": bundle "foo.v1.0.0" has a dependency declared via property "${type}" which is currently not supported`,
     )
   })
 
-  test('says which package and channels it looked in', () => {
+  test('reports the package and the channels that it searched', () => {
     expect(resolveBundleName(upgradeChain, { channels: ['a', 'b'] })).toBe(
       'no bundles found for package "foo" in channels [a b]',
     )

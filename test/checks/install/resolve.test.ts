@@ -1,4 +1,4 @@
-// What OLM v0's resolver makes of small catalogs. `compare-with-olm.ts` holds the same cases beside OLM itself.
+// Resolves small catalogs like OLM v0. `compare-with-olm.ts` compares the same cases with OLM itself.
 import { describe, expect, test } from '@jest/globals'
 import { createRandomProblem } from './random-problem.ts'
 import { resolveProblem } from './resolve-problem.ts'
@@ -22,7 +22,7 @@ describe('OLM v0 resolves', () => {
   )
 })
 
-test('nothing that can be left out stands in the chain of constraints', () => {
+test('the chain of constraints contains nothing that can be omitted', () => {
   const lines = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'foo 1.0.0 needs bar "1.x"', 'bar/stable 1.0.0']
   const resolution = resolveProblem(parseProblem(lines, ['foo/stable']))
   expect(resolution).toMatchObject({
@@ -35,7 +35,7 @@ test('nothing that can be left out stands in the chain of constraints', () => {
   })
 })
 
-test('whatever is in a catalog, what is resolved holds, and every problem has an answer', () => {
+test('every resolution of a random problem contains each package and each provided API only once', () => {
   for (let seed = 1; seed <= 150; seed++) {
     const resolution = resolveProblem(createRandomProblem(seed))
     if (resolution.kind !== 'resolved') continue

@@ -1,6 +1,5 @@
-// What OLM v0's resolver makes of small catalogs, from its documentation and from what its own tests claim. Each case is a
-// claim, a catalog, the Subscriptions, and the bundles that are new, or how OLM's refusal reads.
-// `compare-with-olm.ts` holds each of them beside OLM itself.
+// How OLM v0 resolves small catalogs, according to its documentation and its tests. Each case is a claim, a catalog,
+// the Subscriptions, and the new bundles or a part of OLM's error. `compare-with-olm.ts` compares each case with OLM.
 
 export interface ResolverCase {
   readonly claim: string

@@ -1,4 +1,4 @@
-// Whether a catalog runs, as a server of it answers, and whether its image starts one.
+// Whether a catalog runs according to the answers of its server, and whether its image starts a server.
 import type { CatalogServerResponse } from '../../../packages/fbc/src/api/catalog-server-response.ts'
 import { describe, expect, test } from '@jest/globals'
 import { buildServedCatalog } from '../../../packages/fbc/src/api/served-catalog.ts'
@@ -35,8 +35,8 @@ if (serverAnswer.kind !== 'answered') throw new Error(serverAnswer.reason)
 const evaluateRunningCatalog = (...servers: readonly CatalogServerResponse[]) =>
   createServedCatalogStep({ responses: servers, images: [] }, catalogUnderTest)
 
-describe('a catalog runs', () => {
-  test('where its server gives the package with its channels and bundles', () => {
+describe('the step for a running catalog', () => {
+  test('passes if its server returns the package with its channels and bundles', () => {
     expect(evaluateRunningCatalog(serverAnswer)).toMatchObject({ outcome: 'passed', remarks: [] })
   })
 
@@ -46,19 +46,19 @@ describe('a catalog runs', () => {
     ['has another head', { channels: [{ name: 'stable', head: 'foo.v1.0.0' }] }],
     ['lacks the channel', { channels: [] }],
     ['lacks a bundle', { bundles: serverAnswer.bundles.slice(1) }],
-    ['refuses a call', { errors: ['no bundle'] }],
-  ])('not where it %s', (_which, differences) => {
+    ['rejects a call', { errors: ['no bundle'] }],
+  ])('fails if the server %s', (_which, differences) => {
     expect(evaluateRunningCatalog({ ...serverAnswer, ...differences })).toMatchObject({ outcome: 'failed' })
   })
 
-  test('not where a server refuses it, and a server that could not be asked says nothing', () => {
+  test('fails if a server rejects the catalog, and is unknown if a server is unavailable', () => {
     expect(evaluateRunningCatalog({ server: 'opm', kind: 'refused', reason: 'bad' }).outcome).toBe('failed')
     expect(
       evaluateRunningCatalog(serverAnswer, { server: 'opm', kind: 'unknown', reason: 'not there' }).outcome,
     ).toBe('unknown')
   })
 
-  test('is not said where nobody was asked', () => {
+  test('is left out if no server was queried', () => {
     expect(createServedCatalogStep(undefined, catalogUnderTest).outcome).toBe('left out')
   })
 })
@@ -93,7 +93,7 @@ describe('a bundle in the catalog', () => {
   const inline = { ...blob, properties: [{ mark: blob.place, type: 'olm.bundle.object', value: null }] }
   const csv = JSON.stringify({ kind: 'ClusterServiceVersion' })
 
-  test('is one where a ClusterServiceVersion is among its objects', () => {
+  test('is read if its objects include a ClusterServiceVersion', () => {
     const files = readInlineBundle(catalogUnderTest.catalog, inline, [csv, '{"kind":"Service"}'])
     expect([...(files?.keys() ?? [])]).toEqual([
       'manifests/object-1.json',
@@ -102,7 +102,7 @@ describe('a bundle in the catalog', () => {
     ])
   })
 
-  test('is none of olm.csv.metadata, of objects without one, or of what is no JSON', () => {
+  test('is not read from olm.csv.metadata, objects without a ClusterServiceVersion, or invalid JSON', () => {
     expect(hasBundleObjectProperties(blob)).toBe(false)
     expect(readInlineBundle(catalogUnderTest.catalog, blob, [csv])).toBeUndefined()
     expect(readInlineBundle(catalogUnderTest.catalog, inline, ['{"kind":"Service"}'])).toBeUndefined()

@@ -1,4 +1,4 @@
-// A whole install without a cluster: what its steps say, with what it installs, and that nothing unknown is a pass.
+// An entire install without a cluster: what its steps report, what it installs with, and that unknown is never a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
 import { computeInstallFacts, type InstallFacts } from '../../../src/checks/install/install-facts.ts'
@@ -24,7 +24,7 @@ const fakeTools = {
 }
 
 describe('a simulated install', () => {
-  test('reports what OLM v0 unpacks of the bundles that OLM v0 takes, and of no others', () => {
+  test('reports unpacking only for bundles in the format that OLM v0 supports', () => {
     const stepsOf = (format: Parameters<typeof createContentSteps>[2]) =>
       createContentSteps([], undefined, format, {}).map(({ id }) => id)
     expect(stepsOf('registry+v1')).toContain('unpacking')
@@ -32,7 +32,7 @@ describe('a simulated install', () => {
     expect(stepsOf('helm+v3')).not.toContain('unpacking')
   })
 
-  test('says yes where every step is known to pass', () => {
+  test('is yes if every step is known to pass', () => {
     const install = simulateInstall(upgradeChain)
     expect(getStepOutcomes(install)).toEqual({
       catalog: 'passed',
@@ -59,7 +59,7 @@ describe('a simulated install', () => {
     expect(install.objects.map(({ kind }) => kind)).toContain('Deployment')
   })
 
-  test('never says yes where a bundle could not be read', () => {
+  test('is never yes if a bundle cannot be read', () => {
     const install = simulateInstall(upgradeChain, {
       content: { kind: 'unknown', reason: 'the registry is away' },
     })
@@ -67,8 +67,8 @@ describe('a simulated install', () => {
     expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
   })
 
-  describe('says yes only of what was opened', () => {
-    test('RukPak, where OLM resolves nothing, installs the head, and that is opened', () => {
+  describe('is yes only for bundles that were opened', () => {
+    test('RukPak installs the head, which is opened, if OLM resolves nothing', () => {
       const opened: string[] = []
       const install = simulateInstall(unresolvableCatalog, { wanted: ['RukPak registry'], opened })
       expect(opened).toEqual(['foo.v1.0.0'])
@@ -90,7 +90,7 @@ describe('a simulated install', () => {
       ).toBe('no')
     })
 
-    test('OLM v1 installs the highest version, and that is opened beside the head', () => {
+    test('OLM v1 installs the highest version, which is opened in addition to the head', () => {
       const lines = ['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0']
       const opened: string[] = []
       const install = simulateInstall(lines, {
@@ -106,7 +106,7 @@ describe('a simulated install', () => {
       })
     })
 
-    test('a channel without a head has nothing for RukPak', () => {
+    test('a channel without a head does not install with RukPak', () => {
       const install = simulateInstall(['foo/stable 1.1.0', 'foo/stable 1.0.0'], {
         wanted: ['RukPak registry'],
       })
@@ -114,25 +114,25 @@ describe('a simulated install', () => {
     })
 
     test.each<[string, InstallBundleContent, InstallTarget]>([
-      ['what is no bundle', textBundleContent({}), 'OLM v1'],
+      ['content that is not a bundle', textBundleContent({}), 'OLM v1'],
       ['a bundle that was not unpacked', textBundleContent(undefined, { unpacked: undefined }), 'OLM v0'],
-    ])('not of %s', (_which, given, target) => {
+    ])('the result is unknown for %s', (_which, given, target) => {
       expect(getAcceptance(simulateInstall(upgradeChain, { content: given }))[target]).toBe('unknown')
     })
 
-    test('an unreadable bundle may be of any format', () => {
+    test('an unreadable bundle can be of any format', () => {
       const given = { kind: 'unknown', reason: 'the registry is away' } as const
       expect(simulateInstall(upgradeChain, { content: given, wanted: ['RukPak plain'] }).installs).toBe(
         'unknown',
       )
     })
 
-    test('manifests of the catalog do not stand for the image that it names', () => {
+    test('manifests in the catalog do not replace the image that it references', () => {
       const given = { ...smallBundleContent('foo.v1.1.0', 'foo'), from: 'catalog' } as InstallBundleContent
       expect(simulateInstall(upgradeChain, { content: given }).installs).toBe('unknown')
     })
 
-    test('no channel is no yes', () => {
+    test('the result is unknown without a channel', () => {
       const plan = planInstall({
         catalog: buildCatalog(parseBlobs(upgradeChain)),
         package: 'foo',
@@ -143,14 +143,14 @@ describe('a simulated install', () => {
       ).toBe('unknown')
     })
 
-    test('versions that were left out are no yes', () => {
+    test('upgrades and OLM v0 are unknown if versions were left out', () => {
       const install = simulateInstall(upgradeChain, { maxVersions: 1 })
       expect(getStepOutcomes(install)['upgrades']).toBe('unknown')
       expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
     })
   })
 
-  describe('leaves a step out that had nothing to do', () => {
+  describe('leaves out a step without input', () => {
     test.each<[string, string, readonly string[], SimulationOptions]>([
       ['upgrades', 'no version before', unresolvableCatalog, {}],
       ['unpacking', 'OLM v0 installs none of the bundles', unresolvableCatalog, {}],
@@ -166,7 +166,7 @@ describe('a simulated install', () => {
       expect(getStepOutcomes(simulateInstall(lines, options))[id]).toBe('left out')
     })
 
-    test('unpacking by OLM v0 is no step of a bundle in another format', () => {
+    test('unpacking by OLM v0 is not a step for a bundle in another format', () => {
       const plain = textBundleContent({
         'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
       })
@@ -176,7 +176,7 @@ describe('a simulated install', () => {
       expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'other format', 'RukPak plain': 'yes' })
     })
 
-    test('CRDs are not compared with an unreadable earlier version', () => {
+    test('CRDs are unknown if an earlier version cannot be read', () => {
       const install = simulateInstall(upgradeChain, {
         base: upgradeChain.slice(1),
         contentOf: ({ name, package: its }) =>
@@ -189,7 +189,7 @@ describe('a simulated install', () => {
     })
   })
 
-  test('says no where the image is not there', () => {
+  test('is no if the image does not exist', () => {
     expect(
       simulateInstall(upgradeChain, { content: { kind: 'missing', reason: 'no such manifest' } }).installs,
     ).toBe('no')
@@ -205,7 +205,7 @@ describe('a simulated install', () => {
     })
   })
 
-  test('lists the requirements of versions that lack different things', () => {
+  test('lists the requirements of versions with different missing dependencies', () => {
     const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
     expect(formatRemarks(install)).toContain(
       'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog provides them.',
@@ -225,13 +225,13 @@ describe('a simulated install', () => {
     expect(lines.filter((line, at) => lines.indexOf(line) !== at)).toEqual([])
   })
 
-  test('says no where OLM would take an older version without a word', () => {
+  test('is no if OLM would silently install an older version', () => {
     const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red'])
     expect(getStepOutcomes(install)).toMatchObject({ resolution: 'failed', head: 'failed' })
     expect(install).toMatchObject({ installs: 'no', bundle: 'foo.v1.0.0' })
   })
 
-  test('tells what comes along, and why', () => {
+  test('reports the bundles that are also installed, and why', () => {
     const lines = [
       ...upgradeChain,
       'foo 1.1.0 needs bar ">=1.0.0"',
@@ -252,10 +252,10 @@ describe('a simulated install', () => {
     expect(getAcceptance(install)['OLM v1']).toBe('no')
   })
 
-  test('fails where a version of the base is left behind, and only warns where it was before', () => {
+  test('fails if a version of the base is stranded, and only warns if the base already stranded it', () => {
     const now = ['foo/stable 1.1.0']
     expect(simulateInstall(now, { base: ['foo/stable 1.0.0'] }).installs).toBe('no')
-    // 0.9.0 had no way on in the base either.
+    // 0.9.0 had no upgrade in the base either.
     const before = ['foo/stable 1.0.0 skips 0.9.5', 'foo/stable 0.9.5 replaces 0.9.0', 'foo/stable 0.9.0']
     const stuck = simulateInstall(['foo/stable 1.1.0 replaces 1.0.0 skips 0.9.5', 'foo/stable 1.0.0'], {
       base: before,
@@ -264,24 +264,24 @@ describe('a simulated install', () => {
     expect(stuck.installs).toBe('yes')
   })
 
-  test('fails where opm would not serve the catalog', () => {
+  test('fails if opm would not serve the catalog', () => {
     const install = simulateInstall(['foo/stable 1.1.0', 'foo/stable 1.0.0'])
     expect(getStepOutcomes(install)).toMatchObject({ catalog: 'failed', graph: 'failed' })
     expect(install.installs).toBe('no')
   })
 
-  test('warns where OLM v1 would install another version', () => {
+  test('warns if OLM v1 would install another version', () => {
     const install = simulateInstall(['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0'])
     expect(getStepOutcomes(install)['graph']).toBe('warning')
   })
 
-  test('fails where the bundle is another one than the catalog says', () => {
+  test('fails if the bundle is not the one that the catalog declares', () => {
     const install = simulateInstall(upgradeChain, { content: smallBundleContent('foo.v1.1.0', 'other') })
     expect(getStepOutcomes(install)['content']).toBe('failed')
     expect(install.installs).toBe('no')
   })
 
-  test('must install with what is wanted', () => {
+  test('must install with all required targets', () => {
     const onlyOwn = smallBundleContent('foo.v1.1.0', 'foo', {
       installModes: [{ type: 'OwnNamespace', supported: true }],
     })
@@ -290,7 +290,7 @@ describe('a simulated install', () => {
     expect(simulateInstall(upgradeChain, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe('no')
   })
 
-  test('can be read', () => {
+  test('can be formatted as text', () => {
     const text = describeInstall({
       package: 'foo',
       installs: 'yes',
@@ -309,28 +309,28 @@ describe('unpacking', () => {
     return unpackBundle(all, packedSize)
   }
 
-  test('names its objects by 63 digits of the reference', () => {
+  test('names its objects with 63 characters', () => {
     expect(computeUnpackConfigMapName('registry.example/foo:1', fakeTools.sha256)).toHaveLength(63)
     expect(unpacked({}).problems).toEqual([])
   })
 
-  test('keeps annotations out of the data', () => {
+  test('excludes annotations from the data', () => {
     expect(unpacked({}).keys).toEqual(['csv.yaml'])
   })
 
-  test('is told when two files become one key', () => {
+  test('reports two files with the same key', () => {
     expect(unpacked({ 'manifests/a b.yaml': 'kind: A', 'manifests/a-b.yaml': 'kind: A' }).problems).toEqual([
       expect.stringContaining('have the same ConfigMap key'),
     ])
   })
 
-  test('does not go into directories', () => {
+  test('reports files in subdirectories', () => {
     expect(unpacked({ 'manifests/more/a.yaml': 'kind: A' }).problems).toEqual([
       expect.stringContaining('is in a subdirectory'),
     ])
   })
 
-  test('ends at 1 MiB of base64, and does not pretend to know it to the byte', () => {
+  test('is limited to 1 MiB of base64, and is inconclusive close to the limit', () => {
     const ofSize = (bytes: number) => unpacked({}, () => bytes)
     expect(ofSize(760_000)).toMatchObject({ problems: [], open: [] })
     expect(ofSize(786_000)).toMatchObject({ problems: [], open: [expect.stringContaining('too close')] })
@@ -387,7 +387,7 @@ function smallBundleContent(...of: Parameters<typeof smallBundle>): InstallBundl
   return toBundleContent(smallBundle(...of))
 }
 
-/** Some files, or a sound bundle, of which other facts are told than there are. */
+/** These files, or a valid bundle, with some of their facts replaced. */
 function textBundleContent(
   textByPath: Readonly<Record<string, string>> | undefined,
   facts: { readonly [Name in keyof InstallFacts]?: undefined } = {},

@@ -6,7 +6,7 @@ import { buildCatalog } from './resolve-problem.ts'
 import { parseBlobs } from './parse-catalog-lines.ts'
 
 describe('upgrades', () => {
-  test('go on until nothing changes any more', () => {
+  test('continue until nothing changes anymore', () => {
     const chain = ['foo/stable 1.2.0 replaces 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
     expect(walkUpgrade(chain, '1.0.0')).toMatchObject({
       hops: ['foo.v1.1.0', 'foo.v1.2.0'],
@@ -14,7 +14,7 @@ describe('upgrades', () => {
     })
   })
 
-  test('take what comes along with them', () => {
+  test('include upgrades of their dependencies', () => {
     const lines = [
       'foo/stable 2.0.0 replaces 1.0.0',
       'foo 2.0.0 needs bar ">=2.0.0"',
@@ -23,12 +23,12 @@ describe('upgrades', () => {
       'bar/stable 2.0.0 replaces 1.0.0',
       'bar/stable 1.0.0',
     ]
-    // bar's Subscription was generated: its upgrade is part of the same step.
+    // OLM generated bar's Subscription, so that its upgrade is part of the same step.
     const before = lines.filter((line) => !line.includes('2.0.0'))
     expect(walkUpgrade(lines, '1.0.0', before)).toMatchObject({ end: { kind: 'settled', at: 'foo.v2.0.0' } })
   })
 
-  test('stay where only a version leads on that another one skips', () => {
+  test('stop if the only next version is skipped by another one', () => {
     const before = ['foo/stable 1.0.0']
     const now = ['foo/stable 1.2.0 skips 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0']
     expect(walkUpgrade(now, '1.0.0', before)).toMatchObject({
@@ -37,7 +37,7 @@ describe('upgrades', () => {
     })
   })
 
-  test('stop where the channel is gone', () => {
+  test('fail if the channel does not exist anymore', () => {
     expect(walkUpgrade(['foo/fast 2.0.0 replaces 1.0.0'], '1.0.0', ['foo/stable 1.0.0'])).toMatchObject({
       end: {
         kind: 'not satisfiable',
@@ -46,15 +46,15 @@ describe('upgrades', () => {
     })
   })
 
-  test('are none for a head whose skipRange covers itself', () => {
+  test('do not exist for a head with a skipRange that includes itself', () => {
     expect(walkUpgrade(['foo/stable 1.0.0 range "<=1.0.0"'], '1.0.0')).toMatchObject({
       hops: [],
       end: { kind: 'settled', at: 'foo.v1.0.0' },
     })
   })
 
-  test('that lead back are told as such', () => {
-    // Each lies in the range of the other: OLM goes to and fro.
+  test('that lead back to an earlier version are reported as a circle', () => {
+    // Each version upgrades to the other one, so OLM alternates between them.
     const lines = ['foo/stable 2.0.0 replaces 1.0.0', 'foo/stable 1.0.0 range ">=2.0.0"']
     expect(walkUpgrade(lines, '1.0.0')).toMatchObject({
       end: { kind: 'circle' },

@@ -1,4 +1,4 @@
-// Lists of people that two readers could read differently are read by none of ours: an error, and nobody's yes.
+// Owner lists that two parsers could interpret differently are rejected with an error and allow no approval.
 import { describe, expect, test } from '@jest/globals'
 import { parseCatalogOwners } from '../../../src/checks/ownership/sources/catalog-owners.ts'
 import { parseOwnershipCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
@@ -15,7 +15,7 @@ const ownerFileReaders: readonly [string, (text: string) => { kind: string }, st
 ]
 
 describe.each(ownerFileReaders)('%s', (_, read, key) => {
-  test('is read as people write it', () => {
+  test('is read in the usual notations', () => {
     for (const text of [
       `${key}: [ann, bob]\n`,
       `---\n# caf\u00e9\u00a0\u200b\r\n${key}:\r\n  - ann\r\n  - "1234"\r\n`,
@@ -24,7 +24,7 @@ describe.each(ownerFileReaders)('%s', (_, read, key) => {
       expect([text, read(text).kind]).toEqual([text, 'read'])
   })
   test.each(['\v', '\f', '\0', '\r', '\x1b', '\x85', '\u2028', '\u2029', '\ufeff', '\ufffd', '\ud800'])(
-    'is broken by %j, wherever it stands',
+    'is broken by %j at any position',
     (character) => {
       for (const text of [
         `# note${character}${key}: [mallory]\n${key}: [ann]\n`,
@@ -33,7 +33,7 @@ describe.each(ownerFileReaders)('%s', (_, read, key) => {
         `${key}: [ann, "mallory${character}"]\n`,
         `${key}${character}: [ann]\n`,
       ])
-        // Before a line feed it is the line end of Windows.
+        // Before a line feed, it is part of a Windows line ending.
         if (!text.includes('\r\n')) expect([text, read(text).kind]).toEqual([text, 'broken'])
     },
   )
@@ -49,16 +49,16 @@ describe.each(ownerFileReaders)('%s', (_, read, key) => {
         expect([text, read(text).kind]).toEqual([text, 'broken'])
     },
   )
-  test('is broken by a key that a lenient reader takes for another', () => {
+  test('is broken by a key that a lenient parser takes for another', () => {
     for (const other of [key.toUpperCase(), `"${key} "`, key.replace('s', 'ſ')])
       for (const text of [`${other}: [mallory]\n${key}: [ann]\n`, `${other}: [mallory]\n`])
         expect([text, read(text).kind]).toEqual([text, 'broken'])
   })
-  test('is broken by names that are text to some readers alone', () => {
+  test('is broken by names that only some parsers read as strings', () => {
     for (const name of ['null', '~', 'yes', 'Off', 'y', '1234', '0x1f', '1e3', '1_000', '2026-01-01'])
       expect([name, read(`${key}: [ann, ${name}]\n`).kind]).toEqual([name, 'broken'])
   })
-  test('is broken by anchors, tags and the version of another YAML', () => {
+  test('is broken by anchors, tags, and a YAML version directive', () => {
     for (const text of [
       `${key}: &a [ann]\n`,
       `${key}: !!seq [ann]\n`,
@@ -69,7 +69,7 @@ describe.each(ownerFileReaders)('%s', (_, read, key) => {
   })
 })
 
-test('aliases are read in the same way', () => {
+test('aliases are read with the same rules', () => {
   expect(parseOwnersAliases('OWNERS_ALIASES', 'aliases:\n  core: [ann]\n').kind).toBe('read')
   for (const text of [
     'aliases:\n  core: [ann]\n# x\u2028  more: [mallory]\n',
@@ -81,7 +81,7 @@ test('aliases are read in the same way', () => {
     expect([text, parseOwnersAliases('OWNERS_ALIASES', text).kind]).toEqual([text, 'broken'])
 })
 
-test('the configuration has no names that nobody can type', () => {
+test('the configuration rejects names and lines with invisible or ambiguous characters', () => {
   expect(parseConfig('owners: {packages: {foo: [ann, "ann:1", a/b]}}\n').kind).toBe('config')
   for (const text of [
     'owners: {packages: {"foo\u00a0": [ann]}}\n',
@@ -95,7 +95,7 @@ test('the configuration has no names that nobody can type', () => {
     expect([text, parseConfig(text).kind]).toEqual([text, 'unreadable'])
 })
 
-test('a pull request for such a list waits, whoever is named in it', async () => {
+test('a pull request with an ambiguous CODEOWNERS file is not merged for any listed author', async () => {
   const scenario = await openOwnershipScenario('ambiguous')
   try {
     for (const owners of ['* @ann\v@bob\n', '* @bob\n/operators/mine/\u00a0@ann\n', '\ufeff* @ann\n']) {

@@ -1,5 +1,5 @@
-// A yes is for what the change did when it was given. From snapshots to verdicts, with a real git and a real store: the
-// same head on the same branch under the same configuration does something else once the merge base has moved.
+// An approval is for the effect that the change had when it was given. From snapshots to verdicts, with real Git and a
+// real store: the same head, branch, and configuration have another effect after the merge base has moved.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toDescribedChange } from '../../../src/evaluate/answer-check-questions.ts'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
@@ -56,7 +56,7 @@ interface EvaluationOptions {
   readonly comments?: readonly PullComment[]
   readonly shownBase?: CommitSha
   readonly pusher?: GitHubAccount
-  /** The minute at which our comment comes to show it. */
+  /** The minute at which the comment of catalog-bot shows the change. */
   readonly shows?: number
 }
 
@@ -115,7 +115,7 @@ const createComment = (login: string, body: string, minute: number): PullComment
   updatedAt: atMinute(minute),
 })
 
-/** Takes mallory off the list and puts them back: harmless, until the first half is merged by another pull request. */
+/** Removes mallory from the list and adds them again: harmless until another pull request merges the first half. */
 function createTwoStepPull(extra: OriginFiles = {}) {
   const base = scenario.origin.commit({ ...currentFiles, ...extra })
   const first = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [base])
@@ -128,7 +128,7 @@ function createTwoStepPull(extra: OriginFiles = {}) {
 }
 
 describe('an approval by review', () => {
-  test('counts for what was shown, and not for what the same head does once its ancestor is merged', async () => {
+  test('counts for the shown effect, not for that of the head after its ancestor is merged', async () => {
     const { base, head, merged } = createTwoStepPull()
     expect((await evaluate({ base, head, shows: 1 })).kind).toBe('wait')
     const yes = createReview('alan', head, 2)
@@ -144,7 +144,7 @@ describe('an approval by review', () => {
       rules: [],
     })
   })
-  test('first seen after the ancestor was merged is for what GitHub had shown, however it was merged', async () => {
+  test('read after the merge of the ancestor is for what GitHub showed, for any method', async () => {
     const { base, first, head, merged } = createTwoStepPull()
     for (const tip of [merged, first]) {
       currentPull += 1
@@ -157,7 +157,7 @@ describe('an approval by review', () => {
       expect(seen.kind).toBe('wait')
       expect(seen.rules).toContain('approved-something-else')
     }
-    // GitHub's memory of the base may be younger than the review: what a merge brought in proves nothing.
+    // The base that GitHub reports can be newer than the review, so it does not prove what the review was for.
     currentPull += 1
     const late = await evaluate({
       base: merged,
@@ -167,18 +167,18 @@ describe('an approval by review', () => {
     })
     expect(late.kind).toBe('wait')
   })
-  test('stays with what was shown last before it, also when it is seen late', async () => {
+  test('counts for what was last shown before it, even if it is read late', async () => {
     const { base, head, merged } = createTwoStepPull()
     await evaluate({ base, head, shows: 1 })
     await evaluate({ base: merged, head, shows: 5 })
     const early = createReview('alan', head, 3)
     const reviews = [early]
     expect((await evaluate({ base: merged, head, shownBase: merged, reviews })).kind).toBe('wait')
-    // Shown in the same second: it may have come after.
+    // The change was shown in the same second, possibly after the review.
     const meanwhile = createReview('alan', head, 5)
     expect((await evaluate({ base: merged, head, reviews: [early, meanwhile] })).kind).toBe('wait')
   })
-  test('given before anything was shown counts where GitHub showed the same', async () => {
+  test('given before anything was shown counts if GitHub showed the same', async () => {
     const { base, head } = createTwoStepPull()
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluate({ base, head, shownBase: base, reviews })).kind).toBe('merge')
@@ -188,7 +188,7 @@ describe('an approval by review', () => {
     currentPull += 1
     expect((await evaluate({ base, head, reviews })).kind).toBe('wait')
   })
-  test('outlives a base that moved elsewhere', async () => {
+  test('remains valid after other files change on the base', async () => {
     const { base, head } = createTwoStepPull()
     await evaluate({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
@@ -196,7 +196,7 @@ describe('an approval by review', () => {
     const elsewhere = scenario.origin.commit({ ...currentFiles, 'operators/other/notes.md': '2\n' }, [base])
     expect(await evaluate({ base: elsewhere, head, reviews })).toMatchObject({ kind: 'merge', rules: [] })
   })
-  test('is for what a list does to owners, wherever else they are listed', async () => {
+  test('is for the effect of a list on owners, which depends on the other lists', async () => {
     const listed = { CODEOWNERS: '/operators/mine/ @mallory\n', ...reviewersWithoutMallory }
     const base = scenario.origin.commit({ ...currentFiles, ...listed })
     const head = scenario.origin.commit(
@@ -214,7 +214,7 @@ describe('an approval by review', () => {
     expect(after.kind).toBe('wait')
     expect(after.what).toContain('adds mallory')
   })
-  test('of a change that a merged revert turned round is none', async () => {
+  test('remains valid after a revert on the base, and merges nothing that the base already has', async () => {
     const base = scenario.origin.commit(currentFiles)
     const done = scenario.origin.commit({ ...currentFiles, ...harmlessChange }, [base])
     const head = scenario.origin.commit(
@@ -224,7 +224,7 @@ describe('an approval by review', () => {
     await evaluate({ base: done, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
     expect((await evaluate({ base: done, head, reviews })).kind).toBe('merge')
-    // The head's history has the change, so a reverted base keeps its revert, and a later revert of that changes nothing.
+    // The history of the head contains the change, so a merge keeps the revert on the base.
     const reverted = scenario.origin.commit(currentFiles, [done])
     expect((await evaluate({ base: reverted, head, reviews })).kind).toBe('merge')
     const other = scenario.origin.commit(
@@ -240,7 +240,7 @@ describe('an approval by review', () => {
 })
 
 describe('a command', () => {
-  test('to approve is for what was shown, and is stale when that changed before it was read', async () => {
+  test('to approve is for the shown effect, and is stale if that changed before it was read', async () => {
     const { base, head, merged } = createTwoStepPull()
     await evaluate({ base, head, shows: 1 })
     const yes = createComment('alan', '/approve', 2)
@@ -258,7 +258,7 @@ describe('a command', () => {
     const again = createComment('alan', '/approve', 5)
     expect((await evaluate({ base: merged, head, comments: [yes, late, again] })).kind).toBe('merge')
   })
-  test('that confirms a push confirms what was shown', async () => {
+  test('that confirms a push is for the shown effect', async () => {
     const { base, head, merged } = createTwoStepPull()
     const pusher = scenario.fakeAccounts.person('eve')
     const pull = { head, author: 'alice', pusher }
@@ -269,7 +269,7 @@ describe('a command', () => {
     expect(after.kind).toBe('wait')
     expect(after.rules).toContain('foreign-push')
   })
-  test('to merge asks for what was shown', async () => {
+  test('to merge is for the shown effect', async () => {
     const off = { '.github/catalog-bot.yml': 'merge: {enabled: false}\n' }
     const { base, head, merged } = createTwoStepPull(off)
     const pull = { head, author: 'maria' }
@@ -280,14 +280,14 @@ describe('a command', () => {
       kind: 'wait',
       reasons: ['merge-disabled'],
     })
-    // A request that is taken back, or made into another, is none.
+    // A request that is withdrawn or edited does not count.
     for (const edited of [{ body: '/hold' }, { updatedAt: atMinute(9) }])
       expect(
         (await evaluate({ ...pull, base, comments: comments.map((one) => ({ ...one, ...edited })) })).kind,
       ).toBe('wait')
     expect((await evaluate({ ...pull, base, comments: [] })).kind).toBe('wait')
   })
-  test('that lifts a hold lifts it for what was shown', async () => {
+  test('that lifts a hold is for the shown effect', async () => {
     const { base, head, merged } = createTwoStepPull()
     const pull = { head, author: 'maria' }
     const hold = createComment('alan', '/hold', 1)
@@ -300,7 +300,7 @@ describe('a command', () => {
   })
 })
 
-describe('what a change does', () => {
+describe('the effect of a change', () => {
   const file = (path: string, before: string, after: string) => ({
     path,
     before: { mode: '100644' as const, oid: before.repeat(40) },
@@ -328,7 +328,7 @@ describe('what a change does', () => {
       expect(toDescribedChange(other).id).not.toBe(toDescribedChange(made('a', 'b')).id)
     }
   })
-  test('to one directory is all files that speak of it, wherever they lie', () => {
+  test('on a package includes all files that concern it, in any directory', () => {
     const speaks = (after: string) =>
       computeApprovalCoverage(
         {
@@ -340,7 +340,7 @@ describe('what a change does', () => {
     expect(isDirectoryCovered('mine', speaks('c'), speaks('b'))).toBe(false)
     expect(isDirectoryCovered('other', speaks('b'), speaks('b'))).toBe(false)
   })
-  test('may be less than what was agreed to, never more', () => {
+  test('can be less than the approved effect, but never more', () => {
     const more = made('a', 'b', ['edit-sources', 'add-catalog'])
     expect(isChangeCovered(made('a', 'b'), more)).toBe(true)
     expect(isChangeCovered(more, made('a', 'b'))).toBe(false)

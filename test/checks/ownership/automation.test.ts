@@ -1,4 +1,4 @@
-// What automation accounts may do alone, and how somebody else could try to get their rights.
+// What automation accounts can do alone, and how other accounts could try to get their permissions.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
@@ -37,7 +37,7 @@ const createBaseFiles = (account = "'release-bot[bot]'", more = ''): OriginFiles
 const catalogWithNewBundle = (name = 'mine') => catalogYaml(name, ['1.0.0', '1.1.0'])
 const sameRepositorySnapshot: Partial<PullSnapshot> = { headRepository: { owner: 'Acme', name: 'Catalog' } }
 
-/** The verdict on a pull request that makes the base's files these. */
+/** The verdict on a pull request that changes files of the base to these. */
 async function evaluatePull(
   change: OriginFiles,
   {
@@ -51,16 +51,16 @@ async function evaluatePull(
 }
 
 describe('an automation account', () => {
-  test('adds versions to its packages alone, in its channels', async () => {
+  test('can add versions to its packages in its channels alone', async () => {
     expect(await evaluatePull({ [catalogPath('mine')]: catalogWithNewBundle() })).toBe('merge')
   })
-  test('changes no other package', async () => {
+  test('cannot change another package alone', async () => {
     expect(await evaluatePull({ [catalogPath('victim')]: catalogWithNewBundle('victim') })).toBe('wait')
-    // Blobs of its package in the directory of another are that one's owners' matter as well.
+    // Blobs of its package in the directory of another package also require the owners of that package.
     const both = `${catalogYaml('victim', ['1.0.0'])}---\n${catalogWithNewBundle()}`
     expect(await evaluatePull({ [catalogPath('victim')]: both, [catalogPath('mine')]: '' })).not.toBe('merge')
   })
-  test('touches no other channel, whether by an entry or by a bundle that such a channel offers', async () => {
+  test('cannot change a channel that does not match its patterns', async () => {
     const renamed = (text: string) => text.replaceAll('stable', 'candidate')
     const base = { ...createBaseFiles(), [catalogPath('mine')]: renamed(catalogYaml('mine', ['1.0.0'])) }
     expect(await evaluatePull({ [catalogPath('mine')]: renamed(catalogWithNewBundle()) }, { base })).toBe(
@@ -72,7 +72,7 @@ describe('an automation account', () => {
       await evaluatePull({ [catalogPath('mine')]: nightly(catalogWithNewBundle()) }, { base: own }),
     ).toBe('merge')
   })
-  test('makes no other kind of change alone: not with what it may do in the same pull request either', async () => {
+  test('cannot make another kind of change alone, even together with an allowed one', async () => {
     const deprecated = `${catalogWithNewBundle()}---\nschema: olm.deprecations\npackage: mine\nentries:\n  - reference: { schema: olm.bundle, name: mine.v1.0.0 }\n    message: old\n`
     expect(await evaluatePull({ [catalogPath('mine')]: deprecated })).toBe('wait')
     expect(
@@ -85,7 +85,7 @@ describe('an automation account', () => {
       'wait',
     )
   })
-  test('never changes what lies outside of packages, its own grant least of all', async () => {
+  test('cannot change its grant alone', async () => {
     const widened = {
       '.github/catalog-bot.yml': automationConfig("'release-bot[bot]'").replace('mine,', "'*',"),
     }
@@ -94,7 +94,7 @@ describe('an automation account', () => {
       'wait',
     )
   })
-  test('approves nothing', async () => {
+  test('cannot approve a pull request', async () => {
     const from = scenario.origin.commit(createBaseFiles())
     const head = scenario.origin.commit(
       { ...createBaseFiles(), [catalogPath('mine')]: catalogWithNewBundle() },
@@ -105,9 +105,9 @@ describe('an automation account', () => {
   })
 })
 
-describe('its rights are its own', () => {
+describe('the permissions of an automation account', () => {
   const change = { [catalogPath('mine')]: catalogWithNewBundle() }
-  test('and count for no head that somebody else pushed, or nobody knows who', async () => {
+  test('do not apply to a head that another account or an unknown one pushed', async () => {
     expect(await evaluatePull(change, { snapshot: { ...sameRepositorySnapshot, pusher: releaseBot } })).toBe(
       'merge',
     )
@@ -118,11 +118,11 @@ describe('its rights are its own', () => {
     ])
       expect(await evaluatePull(change, { snapshot: { ...sameRepositorySnapshot, pusher } })).toBe('wait')
   })
-  test('and count for no branch of another repository', async () => {
+  test('do not apply to a branch of another repository', async () => {
     for (const headRepository of [{ owner: 'mallory', name: 'catalog' }, null])
       expect(await evaluatePull(change, { snapshot: { headRepository } })).toBe('wait')
   })
-  test('whoever registers a login like it gets none', async () => {
+  test('do not apply to an account with a similar login or another id', async () => {
     for (const login of ['release-bot', 'Release-Bot'])
       expect(await evaluatePull(change, { author: scenario.fakeAccounts.person(login) })).toBe('wait')
     const other: GitHubAccount = { ...releaseBot, id: toUserId(78) }
@@ -131,7 +131,7 @@ describe('its rights are its own', () => {
     expect(await evaluatePull(change, { base: pinned })).toBe('merge')
     expect(await evaluatePull(change, { base: createBaseFiles("'release-bot[bot]:78'") })).toBe('wait')
   })
-  test('a person of a machine account works from a fork, if the account pushed itself', async () => {
+  test('apply to the fork of a machine account if this account pushed the head', async () => {
     const machine = scenario.fakeAccounts.person('machine')
     const base = createBaseFiles('machine')
     const snapshot = { headRepository: { owner: 'machine', name: 'catalog' }, pusher: machine }
@@ -140,19 +140,19 @@ describe('its rights are its own', () => {
     expect(await evaluatePull(change, { author: machine, base, snapshot: { ...snapshot, pusher } })).toBe(
       'wait',
     )
-    // Not even where the owner of the package pushed: what an owner may do, they ask for themselves.
+    // This is also true if the owner of the package pushed, who must open a separate pull request.
     const limited = createBaseFiles('machine', 'permissions:\n  owner:\n    add-bundle: maintainer\n')
     const owner = { ...snapshot, pusher: scenario.fakeAccounts.person('alice') }
     expect(await evaluatePull(change, { author: machine, base: limited, snapshot: owner })).toBe('wait')
   })
-  test('the base says what they are: a configuration that the pull request brings says nothing', async () => {
+  test('come from the configuration of the base, not of the pull request', async () => {
     const { '.github/catalog-bot.yml': _none, ...base } = createBaseFiles()
     const grant = { '.github/catalog-bot.yml': automationConfig("'release-bot[bot]'") }
     expect(await evaluatePull({ ...change, ...grant }, { base })).toBe('wait')
   })
 })
 
-test('a grant names accounts, and no kind of change that is for people', () => {
+test('a grant accepts only accounts, and only kinds of changes that are not reserved for people', () => {
   const kindOf = (account: string, changes: string) =>
     parseConfig(
       `automation:\n  - account: ${JSON.stringify(account)}\n    packages: ['*']\n    changes: [${changes}]\n`,
@@ -164,7 +164,7 @@ test('a grant names accounts, and no kind of change that is for people', () => {
     expect([kind, kindOf('x', kind)]).toEqual([kind, 'unreadable'])
 })
 
-test('a pattern matches whole names, in linear time', () => {
+test('a pattern matches entire names, in linear time', () => {
   expect(
     ['stable', '4.20-nightly', '-nightly', 'nightly', '4.20-nightly-x'].filter((name) =>
       matchesNamePattern('*-nightly', name),

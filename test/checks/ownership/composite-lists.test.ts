@@ -1,5 +1,5 @@
-// Composite lists: one file that names the images of many packages, owned entry by entry. Every attack is a real
-// pull request in a real repository: an owner of one entry tries to reach another's.
+// Composite lists: one file that references the images of many packages, with an owner for each entry. Every attack is
+// a real pull request in a real repository, in which the owner of one entry tries to change another entry.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { formatChangeAsText, describeChangeLines } from '../../../src/report/describe-change.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
@@ -25,7 +25,7 @@ const ownEntry = listEntry('mine', '1')
 const victimEntry = listEntry('victim', '2')
 const currentList = compositeList(ownEntry, victimEntry)
 
-/** Alice owns `mine`, Vera owns `victim`, Maria looks after the repository. */
+/** Alice owns `mine`, Vera owns `victim`, Maria maintains the repository. */
 const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/mine/ci.yaml': 'reviewers:\n  - alice\n',
@@ -46,7 +46,7 @@ const listPathRoles = ({ input }: OwnershipEvaluation) =>
   input.change.paths.map((touched) => touched.role.kind)
 
 describe('an owner', () => {
-  test('updates the reference of their own package alone', async () => {
+  test('can update the reference of their package alone', async () => {
     const judged = await evaluateListChange(compositeList(listEntry('mine', '3'), victimEntry))
     expect(judged.outcome.findings).toEqual([])
     expect(judged.verdict.kind).toBe('merge')
@@ -65,7 +65,7 @@ describe('an owner', () => {
     ])
   })
 
-  test('does so in every place and style that a list has', async () => {
+  test('can do so in every location and style of a list', async () => {
     for (const [file, from, to] of [
       ['catalog.yaml', currentList, compositeList(listEntry('mine', '3'), victimEntry)],
       ['deploy/catalogs.yml', currentList, compositeList(listEntry('mine', '3'), victimEntry)],
@@ -92,14 +92,14 @@ describe('an owner', () => {
     }
   })
 
-  test('of another reference is asked for theirs, and only for theirs', async () => {
+  test('of another reference must approve only that reference', async () => {
     const judged = await evaluateListChange(compositeList(listEntry('mine', '3'), listEntry('victim', '4')))
     expect(formatFindings(judged)).toEqual([['not-owner', 'victim']])
     expect(judged.outcome.findings[0]?.at).toEqual({ file: listPath, line: 5, column: 11 })
     expect(judged.outcome.waiting).toEqual([{ what: 'an owner of victim must approve', who: ['vera'] }])
   })
 
-  test('with the other owner’s approval lands both in one file', async () => {
+  test('with the approval of the other owner can merge both changes in one file', async () => {
     const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit(
       { ...baseFiles, [listPath]: compositeList(listEntry('mine', '3'), listEntry('victim', '4')) },
@@ -111,7 +111,7 @@ describe('an owner', () => {
     expect((await judge('mallory')).verdict.kind).toBe('wait')
   })
 
-  test('needs a maintainer to add or remove a reference, their own too', async () => {
+  test('needs a maintainer to add or remove any reference', async () => {
     expect(
       formatFindings(await evaluateListChange(compositeList(ownEntry, victimEntry, listEntry('other', '5')))),
     ).toEqual([['new-package', 'other']])
@@ -126,8 +126,8 @@ describe('an owner', () => {
   })
 })
 
-describe('a list as the configuration has it', () => {
-  test('gives removing to owners where the table says so, and leaves adding with maintainers', async () => {
+describe('the configuration of a list', () => {
+  test('can let owners remove references, but still requires maintainers to add them', async () => {
     const config = {
       '.github/catalog-bot.yml':
         'permissions:\n  owner:\n    remove-package: alone\n    update-reference: owner\n',
@@ -148,7 +148,7 @@ describe('a list as the configuration has it', () => {
     )
   })
 
-  test('a reference without a package is owned by whom the map names', async () => {
+  test('can define the owners of a reference without a package', async () => {
     const config = { '.github/catalog-bot.yml': 'owners:\n  packages:\n    lonely: [nina]\n' }
     const from = compositeList(ownEntry, victimEntry, listEntry('lonely', '6'))
     const judge = (author: string) =>
@@ -167,7 +167,7 @@ describe('a list as the configuration has it', () => {
 })
 
 describe('a package whose directory has another name', () => {
-  test('is owned by the owners of its directory, when the catalog is at hand', async () => {
+  test('is owned by the owners of its directory, if the catalog is part of the change', async () => {
     const alias: OriginFiles = {
       ...baseFiles,
       'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
@@ -195,38 +195,38 @@ describe('T11: an owner of one entry', () => {
 
   test.each([
     [
-      'takes the other’s name for their own image',
+      'gives the other entry’s name to their image',
       compositeList(listEntry('victim', '1'), listEntry('mine', '2')),
     ],
-    ['swaps the images of the two', compositeList(listEntry('mine', '2'), listEntry('victim', '1'))],
-    ['renames their own entry to the other’s name', compositeList(listEntry('victim', '1'), victimEntry)],
-    ['drops the other’s entry', compositeList(listEntry('mine', '3'))],
+    ['swaps the images of the two entries', compositeList(listEntry('mine', '2'), listEntry('victim', '1'))],
+    ['renames their entry to the other entry’s name', compositeList(listEntry('victim', '1'), victimEntry)],
+    ['removes the other entry', compositeList(listEntry('mine', '3'))],
     [
-      'adds a second entry of the other’s name',
+      'adds a second entry with the other entry’s name',
       compositeList(listEntry('mine', '3'), victimEntry, listEntry('victim', '4')),
     ],
     [
-      'adds it in other letters',
+      'adds a second entry with the name in another case',
       compositeList(listEntry('mine', '3'), victimEntry, listEntry('Victim', '4')),
     ],
-    ['moves the entries around', compositeList(victimEntry, listEntry('mine', '3'))],
+    ['reorders the entries', compositeList(victimEntry, listEntry('mine', '3'))],
     [
-      'comments the other’s image out',
+      'comments out the image of the other entry',
       compositeList(listEntry('mine', '3'), victimEntry.replace('    image', '    #image')),
     ],
     [
-      'comments the other’s entry out',
+      'comments out the other entry',
       compositeList(listEntry('mine', '3'), victimEntry.replaceAll(/^/gm, '#')),
     ],
     [
-      'changes how the other’s name is written',
+      'changes the quotes of the other entry’s name',
       compositeList(ownEntry, victimEntry.replace('victim', '"victim"')),
     ],
-    ['adds a field to the other’s entry', compositeList(ownEntry, `${victimEntry}    channel: evil\n`)],
-    ['adds a field beside the list', `${currentList}extra: yes\n`],
+    ['adds a field to the other entry', compositeList(ownEntry, `${victimEntry}    channel: evil\n`)],
+    ['adds a field next to the list', `${currentList}extra: yes\n`],
     ['changes the name of the list', currentList.replace('community', 'evil')],
-    ['makes the list something else', currentList.replace('references:', 'References:')],
-  ])('%s, and waits', async (_, list) => {
+    ['renames the key of the list', currentList.replace('references:', 'References:')],
+  ])('%s, and is not merged', async (_, list) => {
     await expectRejected(list)
   })
 
@@ -236,28 +236,28 @@ describe('T11: an owner of one entry', () => {
       compositeList(ownEntry.replace('- name', '- &a\n    name'), `${victimEntry}    <<: *a\n`),
     ],
     [
-      'an alias for the other’s image',
+      'an alias for the image of the other entry',
       compositeList(ownEntry.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`),
     ],
-    ['an anchor alone', compositeList(ownEntry.replace('image: ', 'image: &i '), victimEntry)],
+    ['an anchor without an alias', compositeList(ownEntry.replace('image: ', 'image: &i '), victimEntry)],
     [
-      'a second image in their own entry',
+      'a second image in their entry',
       compositeList(`${ownEntry}    image: ${listImage('4')}\n`, victimEntry),
     ],
     [
-      'a second image in other letters',
+      'a second image key in another case',
       compositeList(`${ownEntry}    Image: ${listImage('4')}\n`, victimEntry),
     ],
-    ['a second name in other letters', compositeList(`${ownEntry}    NAME: victim\n`, victimEntry)],
+    ['a second name key in another case', compositeList(`${ownEntry}    NAME: victim\n`, victimEntry)],
     ['a second list', `${currentList}references:\n${listEntry('victim', '4')}`],
-    ['a second list in other letters', `${currentList}REFERENCES:\n${listEntry('victim', '4')}`],
+    ['a second list key in another case', `${currentList}REFERENCES:\n${listEntry('victim', '4')}`],
     ['a second document', `${currentList}---\n${compositeList(listEntry('victim', '4'))}`],
     ['a tag', compositeList(ownEntry.replace('image: ', 'image: !!str '), victimEntry)],
-    ['the tag that says nothing', compositeList(ownEntry.replace('image: ', 'image: ! '), victimEntry)],
+    ['a non-specific tag', compositeList(ownEntry.replace('image: ', 'image: ! '), victimEntry)],
     ['a name in hexadecimal', compositeList(ownEntry, victimEntry, listEntry('0x10', '4'))],
     ['an escape in a name', compositeList(ownEntry, victimEntry, listEntry('"v\\x69ctim"', '4'))],
     [
-      'a line that ends for some readers only',
+      'a line that ends only for some parsers',
       compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u2028  - name: victim\n`), victimEntry),
     ],
     [
@@ -265,17 +265,17 @@ describe('T11: an owner of one entry', () => {
       compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u0085  - name: victim\n`), victimEntry),
     ],
     [
-      'a carriage return alone',
+      'a carriage return without a line feed',
       compositeList(listEntry('mine', '3').replace(/\n$/, ` # \r  - name: victim\n`), victimEntry),
     ],
     [
-      'letters that turn the line around',
+      'characters that reverse the line',
       compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u202e\n`), victimEntry),
     ],
-    ['a text over several lines', compositeList(`${ownEntry}    note: "one\n      two"\n`, victimEntry)],
-    ['a block of text', compositeList(`${ownEntry}    note: |\n      - name: victim\n`, victimEntry)],
+    ['a string over several lines', compositeList(`${ownEntry}    note: "one\n      two"\n`, victimEntry)],
+    ['a block scalar', compositeList(`${ownEntry}    note: |\n      - name: victim\n`, victimEntry)],
     [
-      'entries in one line',
+      'entries on one line',
       `name: community\nreferences: [{name: mine, image: a}, {name: victim, image: b}]\n`,
     ],
     ['an entry in braces', compositeList(`  - {name: mine, image: "${listImage('3')}"}\n`, victimEntry)],
@@ -283,23 +283,23 @@ describe('T11: an owner of one entry', () => {
       'an entry within an entry',
       compositeList(`${ownEntry}    more:\n      - name: victim\n        image: x\n`, victimEntry),
     ],
-    ['no list at all', 'name: community\nreferences: []\n'],
+    ['an empty list', 'name: community\nreferences: []\n'],
     ['something that is not YAML', 'references: [\n'],
-  ])('hides a change behind %s: the file is the repository’s own then', async (_, list) => {
+  ])('cannot hide a change with %s, which makes the file infrastructure', async (_, list) => {
     const judged = await expectRejected(list)
     expect(listPathRoles(judged)).toEqual(['infrastructure'])
     expect(judged.rules).toEqual(['outside-packages'])
     expect((await evaluateListChange(list, 'maria')).verdict.kind).not.toBe('merge')
   })
 
-  test('is not helped by a base that was hidden in the same way', async () => {
+  test('cannot use a base that already contains the same construct', async () => {
     const from = compositeList(ownEntry.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`)
     expect(listPathRoles(await expectRejected(from.replace(listImage('1'), listImage('3')), from))).toEqual([
       'infrastructure',
     ])
   })
 
-  test('cannot make the list a link or a program, nor bring a list of their own', async () => {
+  test('cannot make the list a link or an executable file, or add another list', async () => {
     const mode = (list: OriginFiles[string]) =>
       scenario.evaluatePull(baseFiles, { ...baseFiles, [listPath]: list }, { author: 'alice' })
     expect((await mode({ mode: '120000', content: 'operators/mine/ci.yaml' })).verdict.kind).not.toBe('merge')
@@ -318,15 +318,15 @@ describe('T11: an owner of one entry', () => {
     expect(listPathRoles(judged)).toEqual(['infrastructure'])
   })
 
-  test('does not add a name that looks like another entry', async () => {
+  test('cannot add a name that looks like another entry', async () => {
     const from = compositeList(ownEntry, victimEntry, listEntry('illusion', '6'))
     const judged = await evaluateListChange(from + listEntry('il1usion', '7'), 'maria', from)
     expect(judged.rules).toContain('confusable-name')
   })
 })
 
-describe('a yes that is carried over', () => {
-  test('covers the whole list: another entry of the same file that changed since voids it', async () => {
+describe('an approval that is carried over', () => {
+  test('covers the entire list, so a later change of another entry in the same file voids it', async () => {
     const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
     const from = scenario.origin.commit({ ...baseFiles, ...config })
     const next = (list: string) =>

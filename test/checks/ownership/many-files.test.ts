@@ -1,4 +1,4 @@
-// What a change of many files costs, counted: how often git is asked, and how often anything is judged.
+// The cost of a change of many files: the number of Git calls and of evaluations.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
@@ -25,7 +25,7 @@ const baseFiles: OriginFiles = {
   OWNERS: 'approvers: [maria]\n',
 }
 
-/** The repository, and what it was asked for. */
+/** The repository, and the calls that it received. */
 function countRepositoryCalls(repository: GitRepository) {
   const calls: Record<'list' | 'diff' | 'entry' | 'read', string[]> = {
     list: [],
@@ -43,7 +43,7 @@ function countRepositoryCalls(repository: GitRepository) {
   return { counted, asked: calls }
 }
 
-test('a look at hundreds of files lists each tree once and reads each blob once', async () => {
+test('an evaluation of hundreds of files lists each tree once and reads each blob once', async () => {
   const head: Record<string, OriginFiles[string]> = { ...baseFiles }
   for (let at = 0; at < 300; at++) {
     head[`catalogs/v4.16/p${at}/catalog.yaml`] = catalogYaml(`p${at}`, ['1.0.0'])
@@ -75,17 +75,17 @@ test('a look at hundreds of files lists each tree once and reads each blob once'
   } finally {
     await pool.close()
   }
-  // Besides, what lies where the configuration would: there is none here.
+  // The third list call is for the path of the configuration, which does not exist here.
   expect(asked.list.filter((tree) => !tree.includes(' '))).toHaveLength(2)
   expect(asked.list).toHaveLength(3)
   expect(asked.diff).toHaveLength(1)
-  // Where the configuration would lie, and the folder above.
+  // The path of the configuration, and its parent folder.
   expect(asked.entry).toHaveLength(2)
   expect(asked.read.length).toBe(new Set(asked.read).size)
 })
 
 describe('the same change', () => {
-  /** A text that counts how often it is looked at. */
+  /** A map of files that counts its lookups. */
   const watched = (texts: ReadonlyMap<string, string>) => {
     const lookupCalls = { count: 0 }
     const map = new Map(texts)
@@ -103,7 +103,7 @@ describe('the same change', () => {
     return (await scenario.evaluate(from, to, { author: 'alice' })).input
   }
 
-  test('is surveyed once, whatever people answer and whoever approves', async () => {
+  test('is analyzed once, for any answers and any approvals', async () => {
     const made = await anInput()
     const { map, looks } = watched(made.ownerFiles.base)
     const input = { ...made, ownerFiles: { ...made.ownerFiles, base: map } }
@@ -123,7 +123,7 @@ describe('the same change', () => {
     expect(looks.count).toBe(first)
   })
 
-  test('is surveyed anew when an owner file, the configuration or the author is another', async () => {
+  test('is analyzed again if an owner file or the author differs', async () => {
     const input = await anInput()
     const maria = scenario.fakeAccounts.person('maria')
     const answers = createCheckAnswers(
@@ -140,7 +140,7 @@ describe('the same change', () => {
     expect(ownershipCheck.judge(byMaria, answers).waiting).toEqual([])
   })
 
-  test('is judged alike by the same answers, and otherwise by every other', async () => {
+  test('has the same result for the same answers, and another result for other answers', async () => {
     const input = await anInput()
     const key = `role ${input.snapshot.author?.id ?? ''}`
     const unknown = createCheckAnswers(new Map())
@@ -152,7 +152,7 @@ describe('the same change', () => {
     const asked = ownershipCheck.ask(input, reader)
     expect(ownershipCheck.judge(input, reader)).toEqual(rejected)
     expect(ownershipCheck.ask(input, reader)).toEqual(asked)
-    // Rights that somebody has lost since are gone in the next judgement of the same input.
+    // Permissions that a person lost in the meantime do not count in the next evaluation of the same input.
     const admin = createCheckAnswers(new Map([[key, { kind: 'role', role: 'admin' }]]))
     expect(ownershipCheck.judge(input, admin).waiting).toEqual([])
     expect(ownershipCheck.judge(input, reader).waiting).not.toEqual([])
@@ -165,7 +165,7 @@ function createApproval({ snapshot }: CheckInput) {
   return { head, baseRef, epoch: 0, source: 'review' as const, sourceId: 1 }
 }
 
-test('each of many new paths in a directory that looks like another one is told', async () => {
+test('every new path in a directory that looks like another one is reported', async () => {
   const confusablePath = 'catalogs/v4.16/Mine'
   const from = scenario.origin.commit(baseFiles)
   const to = scenario.origin.commit(

@@ -1,6 +1,6 @@
-// A world for ownership: a real git repository, its mirror, and a GitHub that knows accounts, teams and roles.
-// Pull requests are judged as the app does it: merge result against base tip, owner files of the base, ask and judge
-// until nothing new is asked, then the gate with every other check passed.
+// An environment for ownership: a real Git repository, its mirror, and a fake GitHub with accounts, teams, and roles.
+// Evaluates pull requests like the app: the merge result against the base tip, with the owner files of the base, until
+// the check has no new questions, and then the gate with all other checks passed.
 import { join } from 'node:path'
 import { describeChange } from '../../../src/pull-request/describe-change.ts'
 import { toCommitSha, toUserId } from '../../../src/pull-request/ids.ts'
@@ -39,12 +39,12 @@ export const unknownAnswer = (reason = 'GitHub answered 503'): QuestionAnswer =>
   retryAfter: 30,
 })
 
-/** Accounts, teams and roles; whatever is not in it does not exist. */
+/** Accounts, teams, and roles. An account that is not in it does not exist. */
 export class FakeAccounts {
   readonly accounts = new Map<string, GitHubAccount>()
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
-  /** Questions that GitHub does not answer now. */
+  /** Questions that GitHub currently does not answer. */
   fails: (question: CheckQuestion) => QuestionAnswer | undefined = () => undefined
   #next = 1000
 
@@ -96,7 +96,7 @@ export interface OwnershipEvaluation {
   readonly rules: readonly string[]
 }
 
-/** Asks and judges until nothing new is asked. */
+/** Answers the questions of the check until it has no new ones, and returns its outcome. */
 export function evaluateInput(input: CheckInput, people: FakeAccounts): Omit<OwnershipEvaluation, 'verdict'> {
   const known = new Map<string, QuestionAnswer>()
   const questions: CheckQuestion[] = []
@@ -143,7 +143,7 @@ export class OwnershipScenario {
     this.#remove()
   }
 
-  /** Judges a pull request whose head is `head` against the base tip `base`. */
+  /** Evaluates a pull request with the head `head` against the base tip `base`. */
   async evaluate(base: CommitSha, head: CommitSha, options: PullOptions = {}): Promise<OwnershipEvaluation> {
     const merge = await this.mirror.merge(base, head, 'Merge pull request #7')
     const author =
@@ -228,7 +228,7 @@ export class OwnershipScenario {
       ...(packagesByDirectory && { packagesByDirectory }),
       ...(configDigest !== undefined && { configDigest }),
     }
-    // Whoever says yes here sees what is judged, unless the test says what else they saw.
+    // Reviewers approve the evaluated change, unless the test specifies another one.
     const covers = computeChangeCoverage(input)
     const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
     const reviewed = toReviewApprovals(snapshot, epoch ?? 0, new Map(), agreed)
@@ -256,7 +256,7 @@ export class OwnershipScenario {
     })
   }
 
-  /** A base commit and a head on top of it, from whole trees; then judges. */
+  /** Creates a base commit and a head on top of it from complete trees, and evaluates them. */
   async evaluatePull(
     base: OriginFiles,
     head: OriginFiles,
@@ -305,7 +305,7 @@ export async function openOwnershipScenario(name: string): Promise<OwnershipScen
     url: `file://${directory}`,
     credential: async () => undefined,
   })
-  // Commits are made where they are read: what is judged is no matter of how it was fetched.
+  // Commits are created directly in the mirror, because the evaluation does not depend on how they were fetched.
   return new OwnershipScenario(openOrigin(directory), mirror, folder.remove)
 }
 

@@ -1,5 +1,5 @@
-// No sequence of pull requests by people without rights ever lands without somebody who has them. The oracle knows
-// the true state of the world only (who was listed where, before each landing), nothing of how the check decides.
+// No sequence of pull requests by people without permissions is merged without a person who has them. The oracle only
+// knows the actual state (who was listed where before each merge), not how the check decides.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import type { PullReview } from '../../../src/pull-request/snapshot.ts'
@@ -190,7 +190,7 @@ function isMerged(state: RepositoryState, result: RepositoryState, pull: Simulat
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(
     (path) => text(state.files, path) !== text(result.files, path),
   )
-  // The paths we authorise are a superset of those that differ.
+  // The authorized paths are a superset of those that differ.
   expect(input.change.paths.map(({ path }) => path)).toEqual(expect.arrayContaining(differing))
   return (
     decideVerdict(
@@ -220,7 +220,7 @@ function mergePulls(history: readonly SimulatedPull[]): readonly SimulatedMerge[
   return merges
 }
 
-/** Whether somebody among `voices` had a right to a package before the landing: by its ci.yaml, or by its OWNERS file. */
+/** Whether one of `voices` had permission for a package before the merge, through its ci.yaml or its OWNERS file. */
 const hasRight = (voices: readonly UserName[], before: RepositoryState, name: string) =>
   voices.some(
     (user) =>
@@ -239,7 +239,7 @@ const getVoters = ({ author, approvedBy }: SimulatedPull): readonly UserName[] =
 const fuzzOptions = { numRuns: 150 }
 
 describe('any sequence of pull requests', () => {
-  test('I3, I9: whatever landed lay in packages, and each had an owner or a maintainer for it', () => {
+  test('I3, I9: every merged change is in packages, and an owner or a maintainer of each agreed', () => {
     fc.assert(
       fc.property(randomPulls, (history) => {
         for (const { pull, before, after } of mergePulls(history)) {
@@ -251,7 +251,7 @@ describe('any sequence of pull requests', () => {
             expect(name).toBeDefined()
             expect(hasRight(getVoters(pull), before, name ?? '')).toBe(true)
           }
-          // And for what the content speaks of.
+          // The same is true for the packages that the content belongs to.
           for (const name of packageNames)
             if (countVersions(before, name) !== countVersions(after, name))
               expect(hasRight(getVoters(pull), before, name)).toBe(true)
@@ -262,7 +262,7 @@ describe('any sequence of pull requests', () => {
     )
   }, 120_000)
 
-  test('I5, I10: every new owner had the consent of an owner or a maintainer other than themselves', () => {
+  test('I5, I10: every new owner has the consent of an owner or a maintainer other than themselves', () => {
     fc.assert(
       fc.property(randomPulls, (history) => {
         for (const { pull, before, after } of mergePulls(history))
@@ -283,8 +283,8 @@ describe('any sequence of pull requests', () => {
     )
   }, 120_000)
 
-  test('I7: taking away what people without rights say and propose changes nothing else', () => {
-    // Histories in which strangers are never made owners, so that they have no rights at any time.
+  test('I7: approvals by people without permissions do not change what is merged', () => {
+    // Histories in which untrusted users never become owners, so that they have no permissions at any time.
     const noGrants = (history: readonly SimulatedPull[]) =>
       history.filter(
         ({ author, edits: made }) =>
@@ -301,7 +301,7 @@ describe('any sequence of pull requests', () => {
         const formatMerges = (merges: readonly SimulatedMerge[]) =>
           merges.map(({ pull, after }) => [pull.author, pull.edits, after.owners])
         expect(formatMerges(mergePulls(history))).toEqual(formatMerges(mergePulls(quiet)))
-        // Their own pull requests land only by others' words, so without those words none does.
+        // Their pull requests are merged only with approvals of others, so without those none is merged.
         const alone = mergePulls(
           history.map((pull) => ({
             ...pull,
@@ -314,7 +314,7 @@ describe('any sequence of pull requests', () => {
     )
   }, 120_000)
 
-  test('I8: no label turns "does not land" into "lands"', () => {
+  test('I8: no label changes which pull requests are merged', () => {
     fc.assert(
       fc.property(randomPulls, (history) => {
         const bare = mergePulls(history.map((pull) => ({ ...pull, labels: [] })))
@@ -324,7 +324,7 @@ describe('any sequence of pull requests', () => {
     )
   }, 120_000)
 
-  test('and things do land: owners’ updates, consented handovers', () => {
+  test('updates by owners and approved changes of owners are merged', () => {
     const merges = mergePulls([
       { author: 'ann', edits: ['update foo'], approvedBy: [], labels: [] },
       { author: 'eve', edits: ['update bar'], approvedBy: ['bob'], labels: [] },

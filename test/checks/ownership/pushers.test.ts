@@ -1,4 +1,4 @@
-// T24, from delivery to verdict: who pushed a head is what our own deliveries said, kept in a real store.
+// T24, from delivery to verdict: the pusher of a head comes from recorded webhook deliveries in a real store.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { parsePushFromDelivery } from '../../../src/server/edge/push-of-delivery.ts'
@@ -87,7 +87,7 @@ describe('T24: a head', () => {
     await deliverPullEvent('synchronize', 'alice')
     expect(await evaluateRules()).toEqual([])
   })
-  test('that a stranger pushed waits, that another owner or a maintainer pushed does not', async () => {
+  test('waits if a person without ownership pushed it, but not if an owner or a maintainer did', async () => {
     await deliverPullEvent('synchronize', 'mallory')
     expect(await evaluateRules()).toEqual(['foreign-push'])
     for (const login of ['alan', 'maria']) {
@@ -96,24 +96,24 @@ describe('T24: a head', () => {
       expect(await evaluateRules()).toEqual([])
     }
   })
-  test('that the author pushed once stays theirs when a stranger pushes it again', async () => {
+  test('that the author pushed needs no confirmation even if another person pushes it again', async () => {
     await deliverPullEvent('synchronize', 'alice')
     await deliverPullEvent('synchronize', 'mallory')
     expect(await evaluateRules()).toEqual([])
   })
-  test('is not made the author’s by reopening, labels or retargeting', async () => {
+  test('is not attributed to the author after reopening, labeling, or retargeting', async () => {
     await deliverPullEvent('synchronize', 'mallory')
     for (const action of ['reopened', 'labeled', 'edited']) await deliverPullEvent(action, 'alice')
     expect(await evaluateRules()).toEqual(['foreign-push'])
   })
-  test('of which no delivery came waits only where the configuration says so', async () => {
+  test('without any delivery waits only if the configuration requires confirmation', async () => {
     expect(await evaluateRules()).toEqual([])
     createPull(strictConfigFile)
     expect(await evaluateRules()).toEqual(['foreign-push'])
     await deliverPullEvent('synchronize', 'alice')
     expect(await evaluateRules()).toEqual([])
   })
-  test('whose own delivery was lost waits once any of the pull request came, until somebody confirms it', async () => {
+  test('with a lost delivery waits if the pull request had an earlier delivery', async () => {
     await deliverPullEvent('opened', 'alice')
     expect(await evaluateRules()).toEqual([])
     const previousHead = headCommit
@@ -122,7 +122,7 @@ describe('T24: a head', () => {
       [previousHead],
     )
     expect(await evaluateRules()).toEqual(['foreign-push'])
-    // The delivery comes late after all.
+    // The delivery arrives late.
     await deliverPullEvent('synchronize', 'mallory')
     expect(await evaluateRules()).toEqual(['foreign-push'])
     headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `author ${lastPull}\n` }, [
@@ -132,12 +132,12 @@ describe('T24: a head', () => {
     await deliverPullEvent('synchronize', 'alice')
     expect(await evaluateRules()).toEqual([])
   })
-  test('waits in no other pull request for it', async () => {
+  test('does not make another pull request wait', async () => {
     await deliverPullEvent('synchronize', 'mallory')
     createPull()
     expect(await evaluateRules()).toEqual([])
   })
-  test('is not taken from a pull request’s own configuration', async () => {
+  test('uses the configuration of the base, not of the pull request', async () => {
     baseCommit = scenario.origin.commit({ ...baseFiles, ...strictConfigFile })
     headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `x${lastPull}\n` }, [
       baseCommit,
@@ -147,7 +147,7 @@ describe('T24: a head', () => {
 })
 
 describe('a delivery', () => {
-  test('says nothing about pushes where its parts are missing or do not agree', () => {
+  test('does not report a push if its fields are missing or inconsistent', () => {
     const alice = scenario.fakeAccounts.person('alice')
     const whole = createPayload('synchronize', alice, { after: headCommit })
     expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({

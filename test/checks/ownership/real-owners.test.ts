@@ -1,4 +1,4 @@
-// Every real owner's routine update of their package is allowed, and nobody else's is.
+// Every real owner can make a routine update of their package, and no other author can.
 import { describe, expect, jest, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createHash } from 'node:crypto'
@@ -121,7 +121,7 @@ describeWithCommunity('the real catalog repository', () => {
     }
   }
 
-  /** The one App among the owners opens its pull requests from a branch of the repository. */
+  /** The only App among the owners opens its pull requests from a branch of the repository. */
   const by = (author: string, people: FakeAccounts, input: CheckInput): CheckInput => ({
     ...input,
     snapshot: createSnapshot({
@@ -139,7 +139,7 @@ describeWithCommunity('the real catalog repository', () => {
     return made
   }
 
-  /** What an owner does every few weeks: a bundle more, at the head of its first channel. */
+  /** What an owner does every few weeks: adds a bundle at the head of the first channel. */
   function routineUpdate(directory: string): Map<string, string> {
     const edits = new Map<string, string>()
     for (const { root: catalog } of layout.catalogs) {
@@ -162,7 +162,7 @@ describeWithCommunity('the real catalog repository', () => {
       )
       edits.set(path, documents.join('---\n'))
     }
-    // Packages whose catalogs are not in the excerpt are updated where their bundles are described.
+    // Packages without catalogs in this copy of the repository are updated in their bundle directories.
     if (edits.size === 0)
       edits.set(`operators/${directory}/9.9.9/release-config.yaml`, 'catalog_templates: []\n')
     return edits
@@ -179,20 +179,20 @@ describeWithCommunity('the real catalog repository', () => {
     }),
   )
 
-  test('has 324 ci.yaml files, and every one is read', () => {
+  test('has 324 ci.yaml files, all of which can be parsed', () => {
     expect(owners.size).toBe(324)
     expect([...owners.values()].filter((list) => list.length === 0).length).toBe(23)
     expect(new Set([...owners.values()].flat()).size).toBeGreaterThan(500)
   })
 
-  test('has no name that our own rules would refuse, and no two that look alike', () => {
+  test('has no name that the rules would reject, and no two that look alike', () => {
     expect(directories.filter((name) => !isPackageName(name))).toEqual([])
     expect(new Set(directories.map(computeNameSkeleton)).size).toBe(directories.length)
   })
 
   jest.setTimeout(180_000)
 
-  test('lets every owner update their package alone, also where directory and package differ', () => {
+  test('lets every owner update their package alone, even if directory and package names differ', () => {
     let judged = 0
     const rejectedUpdates: string[] = []
     for (const [directory, people] of owners) {
@@ -210,7 +210,7 @@ describeWithCommunity('the real catalog repository', () => {
     expect(judged).toBe(827)
   })
 
-  test('lets nobody else: each waits for that package’s owners, or for maintainers where it has none', () => {
+  test('makes any other author wait for the owners of the package, or for maintainers if it has none', () => {
     for (const [directory, people] of owners) {
       const accounts = new FakeAccounts()
       const { outcome } = evaluateInput(by('stranger-of-all', accounts, update(directory)), accounts)
@@ -222,7 +222,7 @@ describeWithCommunity('the real catalog repository', () => {
     }
   })
 
-  test('refuses a directory’s file that speaks of another directory’s package', () => {
+  test('rejects a file in a directory with content of the package of another directory', () => {
     const accounts = new FakeAccounts()
     const mine = 'catalogs/v4.20/cat-facts-operator/catalog.yaml'
     for (const victim of ['konflux-operator', 'hive-operator']) {

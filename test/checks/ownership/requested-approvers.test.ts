@@ -1,4 +1,4 @@
-// Whom an open approval is asked of: people whose word counts, each of them once.
+// The people who are asked for an open approval: only those who can give it, and each only once.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { catalogYaml } from './read-catalog-text.ts'
@@ -26,7 +26,7 @@ async function findRequestedApprovers(base: OriginFiles, change: OriginFiles, au
   return { waiting: outcome.waiting, findings: outcome.findings }
 }
 
-test('of another owner where there is one, of a maintainer where there is none', async () => {
+test('an approval is requested from another owner, or else from a maintainer', async () => {
   const joins = (...people: string[]) => ({ 'operators/foo/ci.yaml': `reviewers: [${people.join(', ')}]\n` })
   expect(
     (
@@ -42,11 +42,11 @@ test('of another owner where there is one, of a maintainer where there is none',
   ).toEqual([{ what: 'a maintainer must approve the change to foo', who: ['maria'] }])
 })
 
-test('of one person once, who may give several approvals', async () => {
+test('a person who can give several approvals is asked only once', async () => {
   const base = { ...packageFiles('foo', 'maria', 'olga'), ...packageFiles('bar', 'maria') }
   const { waiting } = await findRequestedApprovers(base, addBundles('foo', 'bar'))
   expect(waiting).toEqual([{ what: 'an owner of bar, foo must approve', who: ['maria'] }])
-  // Whose word counts for less than all is asked of no group that they are not in.
+  // A person who can give only some of the approvals does not replace the owners of the others.
   const two = { ...packageFiles('foo', 'olga', 'vera'), ...packageFiles('bar', 'olga', 'alice') }
   expect((await findRequestedApprovers(two, addBundles('foo', 'bar'))).waiting.map(({ who }) => who)).toEqual(
     [
@@ -56,7 +56,7 @@ test('of one person once, who may give several approvals', async () => {
   )
 })
 
-test('of a maintainer alone, where a maintainer must agree to something else anyway', async () => {
+test('only a maintainer is asked if a maintainer must also approve another change', async () => {
   const base = packageFiles('foo', 'maria', 'olga')
   const { waiting } = await findRequestedApprovers(base, {
     ...addBundles('foo'),

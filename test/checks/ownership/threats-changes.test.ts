@@ -1,4 +1,4 @@
-// What an attacker can change, and how they hide it: threats T01 to T18. Every attack is made in a real repository.
+// What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLongFile } from '../../adapters/git/origin.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
@@ -22,7 +22,7 @@ const reviewersYaml = (...logins: string[]) =>
 const ciYamlPath = (name: string) => `operators/${name}/ci.yaml`
 const catalogPath = (name: string, version = 'v4.20') => `catalogs/${version}/${name}/catalog.yaml`
 
-/** Alice and Alan own `mine`, Vera owns `victim`, Maria looks after the repository. */
+/** Alice and Alan own `mine`, Vera owns `victim`, Maria maintains the repository. */
 const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   [ciYamlPath('victim')]: reviewersYaml('vera'),
@@ -39,16 +39,16 @@ const listFindingPackages = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
 
 describe('an owner', () => {
-  test('adds a bundle to their own package alone', async () => {
+  test('can add a bundle to their package alone', async () => {
     const { verdict, outcome } = await scenario.evaluatePull(baseFiles, updatedFiles, authoredByAlice)
     expect(outcome.findings).toEqual([])
     expect(verdict.kind).toBe('merge')
   })
-  test('is asked about once: their login, and nothing else', async () => {
+  test('requires one query for their login, and no other query', async () => {
     const { questions } = await scenario.evaluatePull(baseFiles, updatedFiles, authoredByAlice)
     expect(questions).toEqual([{ kind: 'user', login: 'alice' }])
   })
-  test('is told once of a file that several directories of its package have a say in', async () => {
+  test('gets one finding for a file that concerns several directories of its package', async () => {
     const [pkg = '', ...others] = catalogYaml('mine', ['1.0.0']).split(/^(?=---\n)/m)
     const split: OriginFiles = {
       'config.yaml': 'maintainers:\n  - maria\n',
@@ -65,7 +65,7 @@ describe('an owner', () => {
       ['not-owner', 'catalog-4-20/bundles/note.yaml'],
     ])
   })
-  test('needs a maintainer to edit, remove or strand what others may have installed', async () => {
+  test('needs a maintainer to edit or remove bundles or to remove a channel', async () => {
     const two = { ...baseFiles, [catalogPath('mine')]: catalogYaml('mine', ['1.0.0', '1.1.0']) }
     const edited = catalogYaml('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
     for (const [file, kind] of [
@@ -91,7 +91,7 @@ describe('an owner', () => {
     }
     expect(edited).toBeDefined()
   })
-  test('adds their package to one more catalog alone', async () => {
+  test('can add their package to another catalog alone', async () => {
     const more = { ...baseFiles, [catalogPath('victim', 'v4.21')]: catalogYaml('victim', ['1.0.0']) }
     const { verdict } = await scenario.evaluatePull(
       more,
@@ -103,7 +103,7 @@ describe('an owner', () => {
 })
 
 describe('a new catalog', () => {
-  test('is a maintainer’s decision, also when an owner only adds their own package to it', async () => {
+  test('needs a maintainer, even if an owner only adds their package to it', async () => {
     const head = { ...baseFiles, [catalogPath('mine', 'v4.21')]: catalogYaml('mine', ['1.0.0']) }
     const { verdict, outcome } = await scenario.evaluatePull(baseFiles, head, authoredByAlice)
     expect(verdict.kind).toBe('wait')
@@ -112,8 +112,8 @@ describe('a new catalog', () => {
   })
 })
 
-describe('a stranger', () => {
-  test('waits for an owner, and is told which', async () => {
+describe('an author without ownership', () => {
+  test('waits for an owner, and the result lists the owners', async () => {
     const { verdict, outcome, rules } = await scenario.evaluatePull(baseFiles, updatedFiles, {
       author: 'mallory',
     })
@@ -128,7 +128,7 @@ describe('a stranger', () => {
 })
 
 describe('T01: rename theft', () => {
-  test("moving the victim's file into one's own directory touches both, and takes the victim's consent", async () => {
+  test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
     const stolen = { 'operators/victim/csv.yaml': createLongFile('csv', 60) }
     const judged = await scenario.evaluatePull(
       { ...baseFiles, ...stolen },
@@ -152,7 +152,7 @@ describe('T02: long lists', () => {
       Array.from({ length: count }, (_, at) => [`${from}/note-${String(at).padStart(5, '0')}.md`, 'x\n']),
     )
   test.each([30, 31, 100, 101, 250, 251, 2999, 3000, 3001])(
-    'a foreign file at position %d is seen',
+    'a file of another owner at position %d is found',
     async (position) => {
       const first = { ...baseFiles, 'operators/kim/ci.yaml': reviewersYaml('vera') }
       const head = {
@@ -190,11 +190,11 @@ describe('T03: content that looks like a diff', () => {
   })
 })
 
-describe("T04: owners come from the base branch's tip, whatever the pull request's history is", () => {
+describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
   const granted = { ...baseFiles, [ciYamlPath('victim')]: reviewersYaml('vera', 'mallory') }
   const attack = { ...baseFiles, [catalogPath('victim')]: catalogYaml('victim', ['1.0.0', '1.1.0', '6.6.6']) }
   test.each([1, 101, 251])(
-    '%d commits that grant and take back',
+    '%d commits that grant and revoke ownership',
     async (count) => {
       const root = scenario.origin.commit(baseFiles)
       let head = root
@@ -207,7 +207,7 @@ describe("T04: owners come from the base branch's tip, whatever the pull request
     },
     60_000,
   )
-  test('the base has taken the rights away since the branch was made', async () => {
+  test('the base revoked the permissions after the branch was created', async () => {
     const root = scenario.origin.commit(granted)
     const head = scenario.origin.commit(
       { ...granted, ...attack, [ciYamlPath('victim')]: reviewersYaml('vera', 'mallory') },
@@ -216,7 +216,7 @@ describe("T04: owners come from the base branch's tip, whatever the pull request
     const tip = scenario.origin.commit(baseFiles, [root])
     expect((await scenario.evaluate(tip, head, { author: 'mallory' })).verdict.kind).toBe('wait')
   })
-  test('a merge that brings its own owners along', async () => {
+  test('a merge commit that adds owners', async () => {
     const root = scenario.origin.commit(baseFiles)
     const side = scenario.origin.commit(granted, [root])
     const head = scenario.origin.commit(
@@ -227,14 +227,14 @@ describe("T04: owners come from the base branch's tip, whatever the pull request
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toEqual(['not-owner', 'owner-file-change'])
   })
-  test('a history of its own', async () => {
+  test('an unrelated history', async () => {
     const root = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit({ ...granted, ...attack })
     expect((await scenario.evaluate(root, head, { author: 'mallory' })).verdict.kind).not.toBe('merge')
   })
 })
 
-describe('T05: nobody grants ownership to themselves', () => {
+describe('T05: authors cannot grant ownership to themselves', () => {
   const ci = (...logins: string[]) => ({ ...baseFiles, [ciYamlPath('mine')]: reviewersYaml(...logins) })
   const table: [string, string, OriginFiles, string][] = [
     ['a stranger adds themselves', 'mallory', ci('alice', 'alan', 'mallory'), 'wait'],
@@ -306,7 +306,7 @@ describe('T05: nobody grants ownership to themselves', () => {
   test.each(table)('%s', async (_, author, head, expected) => {
     expect((await scenario.evaluatePull(baseFiles, head, { author })).verdict.kind).toBe(expected)
   })
-  test('an owner who is added has no voice in it; an owner who is there already has', async () => {
+  test('a new owner cannot approve their addition, but an existing owner can', async () => {
     const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit(ci('alice', 'alan', 'nina'), [from])
     const by = (login: string) =>
@@ -316,7 +316,7 @@ describe('T05: nobody grants ownership to themselves', () => {
     expect((await by('alan')).verdict.kind).toBe('merge')
     expect((await by('maria')).verdict.kind).toBe('merge')
   })
-  test('a new owner must be known to GitHub: no answer is no yes', async () => {
+  test('a new owner must be known to GitHub, and without an answer the verdict is unknown', async () => {
     scenario.fakeAccounts.fails = (question) =>
       question.kind === 'user' && question.login === 'nina'
         ? { kind: 'unknown', reason: 'GitHub answered 502', retryAfter: 5 }
@@ -335,7 +335,7 @@ describe('T06: new packages and confusable names', () => {
     [ciYamlPath(name)]: reviewersYaml('mallory'),
     [catalogPath(name)]: catalogYaml(name, ['1.0.0']),
   })
-  test('a new package and its first owner are a maintainer’s decision', async () => {
+  test('a new package and its first owner need a maintainer', async () => {
     const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit(fresh('brand-new'), [from])
     const judge = (...reviews: string[]) =>
@@ -363,11 +363,11 @@ describe('T06: new packages and confusable names', () => {
     'con',
     'aux',
     'victim_',
-  ])('the name %j is refused, also to maintainers', async (name) => {
+  ])('the name %j is rejected, even for maintainers', async (name) => {
     const { verdict } = await scenario.evaluatePull(baseFiles, fresh(name), { author: 'maria' })
     expect(verdict.kind).toBe('blocked')
   })
-  test('a file that differs from another by case alone is refused', async () => {
+  test('a file that differs from another only by case is rejected', async () => {
     const { rules } = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, 'operators/mine/CI.yaml': 'x: y\n' },
@@ -375,7 +375,7 @@ describe('T06: new packages and confusable names', () => {
     )
     expect(rules).toContain('confusable-name')
   })
-  test("a package name in content that is another directory's is refused", async () => {
+  test('a package name in content that belongs to another directory is rejected', async () => {
     const head = { ...baseFiles, [catalogPath('newdir')]: catalogYaml('victim', ['9.0.0']) }
     const { verdict, rules } = await scenario.evaluatePull(baseFiles, head, { author: 'maria' })
     expect(verdict.kind).toBe('blocked')
@@ -390,7 +390,7 @@ describe('the first catalogs of a repository', () => {
     'tools/run.yaml': 'x: 1\n',
   }
   const first: OriginFiles = { ...bare, [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']) }
-  test('are catalogs, which a maintainer adds alone and whoever else with a maintainer', async () => {
+  test('are detected as catalogs, and need a maintainer as author or approver', async () => {
     const byMaria = await scenario.evaluatePull(bare, first, { author: 'maria' })
     expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
     expect(byMaria.verdict.kind).toBe('merge')
@@ -399,7 +399,7 @@ describe('the first catalogs of a repository', () => {
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
     expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
   })
-  test('take no directory that the base has files in', async () => {
+  test('cannot be in a directory in which the base has files', async () => {
     const taken = { ...bare, 'catalog/Makefile': 'all:\n' }
     const inside = { ...taken, 'catalog/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']) }
     const { input, rules } = await scenario.evaluatePull(taken, inside, { author: 'maria' })
@@ -412,7 +412,7 @@ describe('T07: links, submodules, executables', () => {
   test.each([
     ['120000', { mode: '120000', content: '../../victim/catalog.yaml' }],
     ['160000', { mode: '160000', oid: 'a'.repeat(40) }],
-  ])('mode %s is refused, as a new file and as another kind of an old one', async (mode, file) => {
+  ])('mode %s is rejected, for a new file and for a changed one', async (mode, file) => {
     const path = 'operators/mine/notes.md'
     for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
       const { verdict, outcome } = await scenario.evaluatePull(
@@ -424,7 +424,7 @@ describe('T07: links, submodules, executables', () => {
       expect(outcome.findings).toMatchObject([{ rule: 'file-mode', at: { file: path }, data: { mode } }])
     }
   })
-  test('an executable bit is a note: the content is what counts, and nothing runs it', async () => {
+  test('an executable bit is only an informational finding, because nothing runs the file', async () => {
     const path = 'operators/mine/notes.md'
     for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
       const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
@@ -435,7 +435,7 @@ describe('T07: links, submodules, executables', () => {
       ])
     }
   })
-  test('one that is there may be turned into a plain file, or removed', async () => {
+  test('an existing link can be changed into a regular file, or removed', async () => {
     const path = 'operators/mine/notes.md'
     const before = { ...baseFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
     expect(
@@ -443,7 +443,7 @@ describe('T07: links, submodules, executables', () => {
     ).toBe('merge')
     expect((await scenario.evaluatePull(before, baseFiles, authoredByAlice)).verdict.kind).toBe('merge')
   })
-  test('an owner file that is a link gives nobody authority', async () => {
+  test('an owner file that is a link is broken and does not grant ownership', async () => {
     const linked = {
       ...baseFiles,
       [ciYamlPath('mine')]: { mode: '120000', content: '../../operators/x.yaml' },
@@ -458,7 +458,7 @@ describe('T07: links, submodules, executables', () => {
   })
 })
 
-describe('T08: odd paths', () => {
+describe('T08: unusual paths', () => {
   test.each([
     'operators/mine/a b\nc.yaml',
     'operators/mine/a\tb',
@@ -472,7 +472,7 @@ describe('T08: odd paths', () => {
     `operators/mine/${'a'.repeat(250)}`,
     `operators/mine/${'d/'.repeat(60)}x`,
     'operators/mine/\u0007',
-  ])('%j is refused', async (path) => {
+  ])('%j is rejected', async (path) => {
     const { verdict, rules } = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, [path]: 'x\n' },
@@ -483,7 +483,7 @@ describe('T08: odd paths', () => {
   })
 })
 
-describe('T09: files that change what others see', () => {
+describe('T09: files that change what other people see', () => {
   test.each([
     'operators/mine/.gitattributes',
     'catalogs/v4.20/mine/.gitattributes',
@@ -493,7 +493,7 @@ describe('T09: files that change what others see', () => {
     'operators/mine/.editorconfig',
     'operators/mine/.github/workflows/x.yml',
     'catalogs/v4.20/.indexignore',
-  ])("%s is the repository's own, wherever it lies", async (path) => {
+  ])('%s belongs to the repository in any directory', async (path) => {
     const { verdict, rules } = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, [path]: '* -diff\n' },
@@ -502,7 +502,7 @@ describe('T09: files that change what others see', () => {
     expect(verdict.kind).toBe('wait')
     expect(rules).toContain('outside-packages')
   })
-  test('attributes at the base do not change what is authorised', async () => {
+  test('attributes in the base do not change what is authorized', async () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
     const judged = await scenario.evaluatePull(
       { ...baseFiles, ...attributes },
@@ -514,7 +514,7 @@ describe('T09: files that change what others see', () => {
   })
 })
 
-describe('T10: everything outside packages is merged by hand', () => {
+describe('T10: everything outside packages is merged manually', () => {
   const outside = [
     '.github/workflows/ci.yml',
     '.github/catalog-bot.yml',
@@ -531,7 +531,7 @@ describe('T10: everything outside packages is merged by hand', () => {
     'docs/CODEOWNERS',
     'templates/shared.yaml',
   ]
-  test.each(outside)('%s, in an update that is otherwise fine', async (path) => {
+  test.each(outside)('%s, in an update that is otherwise allowed', async (path) => {
     for (const author of ['alice', 'maria']) {
       const { verdict, rules, outcome } = await scenario.evaluatePull(
         baseFiles,
@@ -543,7 +543,7 @@ describe('T10: everything outside packages is merged by hand', () => {
       expect(outcome.waiting.at(-1)?.what).toContain('manually')
     }
   })
-  test('no approval makes the bot land it', async () => {
+  test('no approval makes catalog-bot merge it', async () => {
     const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit({ ...baseFiles, Makefile: 'x\n' }, [from])
     const reviews = ['maria', 'vera', 'alan'].map((login) => scenario.createReview(login, head))
@@ -551,7 +551,7 @@ describe('T10: everything outside packages is merged by hand', () => {
   })
 })
 
-describe('T11: content decides as well as place', () => {
+describe('T11: both content and location decide', () => {
   const mine = catalogYaml('mine', ['1.0.0'])
   test.each([
     ['a channel', `---\nschema: olm.channel\nname: evil\npackage: victim\nentries: []\n`],
@@ -559,7 +559,7 @@ describe('T11: content decides as well as place', () => {
     ['a deprecation', `---\nschema: olm.deprecations\npackage: victim\nentries: []\n`],
     ['a package', `---\nschema: olm.package\nname: victim\ndefaultChannel: evil\n`],
     ['any other blob', `---\nschema: custom.note\nname: n\npackage: victim\n`],
-  ])("%s of another package in one's own file is refused at its line", async (_, blob) => {
+  ])("%s of another package in the author's file is rejected", async (_, blob) => {
     const judged = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, [catalogPath('mine')]: mine + blob },
@@ -576,7 +576,7 @@ describe('T11: content decides as well as place', () => {
       package: 'victim',
     })
   })
-  test("taking another package's blobs out of one's own file is refused too", async () => {
+  test("removing blobs of another package from the author's file waits for the package's owner", async () => {
     const split = {
       ...baseFiles,
       [catalogPath('mine')]: `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
@@ -585,7 +585,7 @@ describe('T11: content decides as well as place', () => {
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
   })
-  test("a bundle with the name of another package's is refused", async () => {
+  test("a bundle with the name of another package's bundle is rejected", async () => {
     const taken = catalogYaml('mine', ['1.0.0', '1.1.0']).replaceAll('mine.v1.1.0', 'victim.v1.1.0')
     const { rules, verdict } = await scenario.evaluatePull(
       baseFiles,
@@ -595,7 +595,7 @@ describe('T11: content decides as well as place', () => {
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
   })
-  test('a directory that holds a package of another name is its owner’s all the same (2.1)', async () => {
+  test('a directory with a package of another name still belongs to its owner (2.1)', async () => {
     for (const [directory, name] of [
       ['konflux', 'konflux-operator'],
       ['isovalent-networking', 'clife'],
@@ -609,7 +609,7 @@ describe('T11: content decides as well as place', () => {
       const after = { ...before, [catalogPath(directory)]: catalogYaml(name, ['1.0.0', '1.1.0']) }
       expect((await scenario.evaluatePull(before, after, { author: 'nina' })).verdict.kind).toBe('merge')
       expect((await scenario.evaluatePull(before, after, { author: 'mallory' })).verdict.kind).toBe('wait')
-      // And into one more catalog, where it is known what the directory holds.
+      // The owner can also add it to another catalog if the packages of the directory are known.
       const more = { ...before, [catalogPath('victim', 'v4.21')]: catalogYaml('victim', ['1.0.0']) }
       const promoted = { ...more, [catalogPath(directory, 'v4.21')]: catalogYaml(name, ['1.0.0']) }
       const packagesByDirectory = new Map([[directory, [name]]])
@@ -619,7 +619,7 @@ describe('T11: content decides as well as place', () => {
       expect((await scenario.evaluatePull(more, promoted, { author: 'nina' })).verdict.kind).toBe('wait')
     }
   })
-  test('an ignore file that hides a package takes its owner’s consent', async () => {
+  test('removing a file with content of another package requires the consent of its owner', async () => {
     const judged = await scenario.evaluatePull(
       { ...baseFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
       baseFiles,
@@ -631,7 +631,7 @@ describe('T11: content decides as well as place', () => {
 })
 
 describe('T12: mutable references', () => {
-  test('are the images check’s to judge: whether an image is named by tag changes nobody’s rights', async () => {
+  test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
     const byTag = {
       ...updatedFiles,
       [catalogPath('mine')]: (ownUpdate[catalogPath('mine')] ?? '').replace(
@@ -645,8 +645,8 @@ describe('T12: mutable references', () => {
   })
 })
 
-describe('T13: two changes that are fine alone', () => {
-  test('the second is judged on what the first left, never on what it was made from', async () => {
+describe('T13: two changes that are safe separately', () => {
+  test('the second is evaluated against the result of the first, not against its original base', async () => {
     const root = scenario.origin.commit(baseFiles)
     const first = scenario.origin.commit({ ...baseFiles, [ciYamlPath('victim')]: reviewersYaml('nina') }, [
       root,
@@ -661,8 +661,8 @@ describe('T13: two changes that are fine alone', () => {
   })
 })
 
-describe('T14: what lands is not what the pull request shows', () => {
-  test('an edit follows the file that the base has moved to another owner', async () => {
+describe('T14: what is merged is not what the pull request shows', () => {
+  test('an edit of a file that the base has moved to another owner', async () => {
     const root = scenario.origin.commit({
       ...baseFiles,
       'operators/mine/x.yaml': createLongFile('line', 100),
@@ -676,7 +676,7 @@ describe('T14: what lands is not what the pull request shows', () => {
       [root],
     )
     const judged = await scenario.evaluate(tip, head, authoredByAlice)
-    // The merge reports it, or follows the move; then it is the victim's file that is touched.
+    // The merge reports a conflict, or it follows the move and changes the victim's file.
     expect(judged.verdict.kind).not.toBe('merge')
     if (judged.verdict.kind === 'wait')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/victim/x.yaml'])
@@ -693,7 +693,7 @@ describe('T14: what lands is not what the pull request shows', () => {
     )
     const tip = scenario.origin.commit({ ...baseFiles, ...files('victim') }, [root])
     const judged = await scenario.evaluate(tip, head, authoredByAlice)
-    // Git reports a conflict, or moves the file; what it must not do is put it into the victim's directory unseen.
+    // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
     if (judged.verdict.kind === 'merge')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
     else expect(['blocked', 'wait']).toContain(judged.verdict.kind)
@@ -716,7 +716,7 @@ describe('T14: what lands is not what the pull request shows', () => {
 })
 
 describe('T15: changes inside merge commits', () => {
-  test('an update merge that edits a foreign file on the way is seen', async () => {
+  test("an edit of another owner's file in a merge of the base is found", async () => {
     const root = scenario.origin.commit(baseFiles)
     const own = scenario.origin.commit(updatedFiles, [root])
     const tip = scenario.origin.commit({ ...baseFiles, 'operators/victim/notes.md': 'x\n' }, [root])
@@ -728,7 +728,7 @@ describe('T15: changes inside merge commits', () => {
     expect(judged.verdict.kind).toBe('wait')
     expect(listFindingPackages(judged)).toEqual(['victim'])
   })
-  test('the shape of the history changes nothing', async () => {
+  test('the shape of the history does not change the verdict', async () => {
     const root = scenario.origin.commit(baseFiles)
     const one = scenario.origin.commit(updatedFiles, [root])
     const empty = scenario.origin.commit(updatedFiles, [scenario.origin.commit(baseFiles, [root])], {
@@ -737,7 +737,7 @@ describe('T15: changes inside merge commits', () => {
     for (const head of [one, empty])
       expect((await scenario.evaluate(root, head, authoredByAlice)).verdict.kind).toBe('merge')
   })
-  test('an approval is carried over only where the configuration says so, and only for the same bytes', async () => {
+  test('an approval is carried over only if configured, for the same content, config, and base', async () => {
     const carryOverConfig = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
     for (const [extra, expected] of [
       [{}, 'wait'],
@@ -771,8 +771,8 @@ describe('T15: changes inside merge commits', () => {
   })
 })
 
-describe('T16: what is permitted is one commit with one tree', () => {
-  test('the permit names the very merge commit whose tree was authorised', async () => {
+describe('T16: a permit is for one commit with one tree', () => {
+  test('the permit contains the merge commit with the authorized tree', async () => {
     const { verdict } = await scenario.evaluatePull(baseFiles, updatedFiles, authoredByAlice)
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
     expect(verdict.permit?.landing.tree).toBe(scenario.origin.tree(scenario.origin.commit(updatedFiles)))
@@ -790,7 +790,7 @@ describe('T17: stacked pull requests', () => {
 })
 
 describe('T18: another base branch', () => {
-  test('an approval for one branch is none for another', async () => {
+  test('an approval for one branch does not count for another', async () => {
     const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit(updatedFiles, [from])
     const said = await scenario.evaluate(from, head, {

@@ -1,5 +1,5 @@
-// Who somebody is, and what they may do: threats T19 to T34, T50, T54 to T57, T61, T62. Commands have tests of
-// their own beside the gate (T20, T21, T29 to T31, T50, T57) and the parser (T30).
+// Identities and permissions: threats T19 to T34, T50, T54 to T57, T61, T62. The tests of commands are next to those of
+// the gate (T20, T21, T29 to T31, T50, T57) and of the parser (T30).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
 import { toUserId } from '../../../src/pull-request/ids.ts'
@@ -55,14 +55,14 @@ function createPull(
 }
 
 describe('T19: approve, then push', () => {
-  test('an approval is for the commit that was reviewed', async () => {
+  test('an approval counts only for the reviewed commit', async () => {
     const { from, head } = createPull()
     const reviews = [scenario.createReview('alan', head)]
     expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('merge')
     const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head])
     expect((await scenario.evaluate(from, pushed, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
   })
-  test('no time makes it count: neither a review from the future nor a commit from the past', async () => {
+  test('timestamps do not matter, for a review from the future and a commit from the past', async () => {
     const { from, head } = createPull()
     const reviews = [scenario.createReview('alan', head, { submittedAt: '2099-01-01T00:00:00Z' })]
     const pushed = scenario.origin.commit({ ...updatedFiles, 'operators/mine/evil.md': 'x\n' }, [head], {
@@ -72,8 +72,8 @@ describe('T19: approve, then push', () => {
   })
 })
 
-describe('T21: A, B and A again', () => {
-  test('a review of the first A is none of the second', async () => {
+describe('T21: A, B, and A again', () => {
+  test('a review of the first A does not count for the second', async () => {
     const { from, head } = createPull()
     const review = scenario.createReview('alan', head)
     const snapshot = createSnapshot({
@@ -100,7 +100,7 @@ describe('T22: forged commit metadata', () => {
     'alice <alice@example.com>',
     'catalog-bot <catalog-bot@noreply.invalid>',
     'maria <maria@example.com>',
-  ])('commits by "%s" give their pusher nothing', async (author) => {
+  ])('commits by "%s" give their pusher no permissions', async (author) => {
     const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit(updatedFiles, [from], { author, time: 978_307_200 })
     expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
@@ -113,7 +113,7 @@ describe('T23: Apps as authors', () => {
   const listed = { ...baseFiles, [ciYamlPath('mine')]: reviewersYaml('alice', 'release-bot[bot]') }
   const ours = { headRepository: { owner: 'Acme', name: 'Catalog' } }
   beforeEach(() => void scenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
-  test('a listed App may update from a branch of this repository, from no other', async () => {
+  test('a listed App can update only from a branch of this repository that it pushed', async () => {
     const { from, head } = createPull({ ...listed, ...createUpdate('mine') }, listed)
     const judge = (snapshot: Partial<PullSnapshot>) =>
       scenario.evaluate(from, head, { author: bot, snapshot })
@@ -126,7 +126,7 @@ describe('T23: Apps as authors', () => {
     expect((await judge({ ...ours, pusher: null })).verdict.kind).toBe('wait')
     expect((await judge({ ...ours, pusher: bot })).verdict.kind).toBe('merge')
   })
-  test('GraphQL’s name for it is the same account; a person of that name is not (T26)', async () => {
+  test("an App's GraphQL login is the same account, but a person with that login is not (T26)", async () => {
     const { from, head } = createPull({ ...listed, ...createUpdate('mine') }, listed)
     const short = { ...bot, login: 'release-bot' }
     expect((await scenario.evaluate(from, head, { author: short, snapshot: ours })).verdict.kind).toBe(
@@ -135,7 +135,7 @@ describe('T23: Apps as authors', () => {
     const human = scenario.fakeAccounts.person('release-bot')
     expect((await scenario.evaluate(from, head, { author: human, snapshot: ours })).verdict.kind).toBe('wait')
   })
-  test('who pushed is never taken for who asks', async () => {
+  test('the pusher does not count as the author', async () => {
     const { from, head } = createPull()
     const snapshot = {
       pusher: scenario.fakeAccounts.person('alice'),
@@ -143,7 +143,7 @@ describe('T23: Apps as authors', () => {
     }
     expect((await scenario.evaluate(from, head, { author: 'mallory', snapshot })).verdict.kind).toBe('wait')
   })
-  test('an App approves nothing (T35), maintains nothing and changes no owners', async () => {
+  test('an App cannot approve (T35) or change owners, even if it is listed as a maintainer', async () => {
     const maintained = { ...listed, 'config.yaml': 'maintainers:\n  - maria\n  - release-bot[bot]\n' }
     scenario.fakeAccounts.roles.set(bot.id, 'admin')
     const { from, head } = createPull({ ...maintained, ...createUpdate('mine') }, maintained)
@@ -159,7 +159,7 @@ describe('T23: Apps as authors', () => {
   })
 })
 
-describe("T24: somebody else's push to an owner's pull request", () => {
+describe("T24: a push by another person to an owner's pull request", () => {
   const judge = async (
     pusher: GitHubAccount | null,
     reviews: (head: CommitSha) => PullReview[] = () => [],
@@ -167,12 +167,12 @@ describe("T24: somebody else's push to an owner's pull request", () => {
     const { from, head } = createPull()
     return scenario.evaluate(from, head, { author: 'alice', snapshot: { pusher }, reviews: reviews(head) })
   }
-  test('the author and other owners may push', async () => {
+  test('the author, other owners, and maintainers can push', async () => {
     expect((await judge(scenario.fakeAccounts.person('alice'))).verdict.kind).toBe('merge')
     expect((await judge(scenario.fakeAccounts.person('alan'))).verdict.kind).toBe('merge')
     expect((await judge(scenario.fakeAccounts.person('maria'))).verdict.kind).toBe('merge')
   })
-  test('a stranger’s push, and one that nobody knows of, waits for a confirmation', async () => {
+  test('a push by a person without ownership or by an unknown person waits for a confirmation', async () => {
     for (const pusher of [
       scenario.fakeAccounts.person('mallory'),
       scenario.fakeAccounts.person('vera'),
@@ -183,7 +183,7 @@ describe("T24: somebody else's push to an owner's pull request", () => {
       expect(rules).toEqual(['foreign-push'])
     }
   })
-  test('an owner or a maintainer confirms by review, a stranger does not', async () => {
+  test('an owner or a maintainer can confirm by review, but other people cannot', async () => {
     const mallory = scenario.fakeAccounts.person('mallory')
     expect((await judge(mallory, (head) => [scenario.createReview('alan', head)])).verdict.kind).toBe('merge')
     expect((await judge(mallory, (head) => [scenario.createReview('maria', head)])).verdict.kind).toBe(
@@ -191,7 +191,7 @@ describe("T24: somebody else's push to an owner's pull request", () => {
     )
     expect((await judge(mallory, (head) => [scenario.createReview('nina', head)])).verdict.kind).toBe('wait')
   })
-  test('the author confirms by command, for this head alone', async () => {
+  test('the author can confirm by command, only for this head', async () => {
     const { from, head } = createPull()
     const alice = scenario.fakeAccounts.person('alice')
     const pullOptions = (of: CommitSha) => ({
@@ -215,7 +215,7 @@ describe("T24: somebody else's push to an owner's pull request", () => {
 })
 
 describe('T25: renamed and reused logins', () => {
-  test('whoever registers an owner’s old login gets nothing, and the package is a maintainer’s until it is corrected', async () => {
+  test('a reused login of an owner does not grant ownership, so the package needs a maintainer', async () => {
     const accounts = new Map([['alice', toUserId(1)]])
     const { from, head } = createPull()
     const judged = await scenario.evaluate(from, head, { author: 'alice', accounts })
@@ -242,7 +242,7 @@ describe('T25: renamed and reused logins', () => {
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.rules).toContain('owner-login-reused')
   })
-  test('GitHub says that the login is another account now, or nobody’s', async () => {
+  test('a login that is now another account or does not exist does not grant ownership', async () => {
     const { from, head } = createPull()
     const stale: GitHubAccount = { id: toUserId(5555), login: 'alice', kind: 'user' }
     expect((await scenario.evaluate(from, head, { author: stale })).verdict.kind).toBe('wait')
@@ -252,12 +252,12 @@ describe('T25: renamed and reused logins', () => {
   })
 })
 
-describe('T26: sloppy comparison', () => {
+describe('T26: inexact comparison', () => {
   test.each(['ali', 'alicea', 'lice', 'al', 'alice-', 'a'])('%j is not alice', async (login) => {
     const { from, head } = createPull()
     expect((await scenario.evaluate(from, head, { author: login })).verdict.kind).toBe('wait')
   })
-  test('case does not matter, on either side', async () => {
+  test('case does not matter in the list or in the login', async () => {
     const loud = { ...baseFiles, [ciYamlPath('mine')]: reviewersYaml('ALICE') }
     const { from, head } = createPull({ ...loud, ...createUpdate('mine') }, loud)
     const alice = { ...scenario.fakeAccounts.person('alice'), login: 'Alice' }
@@ -276,7 +276,7 @@ describe('T26: sloppy comparison', () => {
     '- alice\n',
     'reviewers: !!set {alice}\n',
     'reviewers: [alice\n',
-  ])('a list that is no list of logins gives nobody anything: %j', async (text) => {
+  ])('a list that is not a list of logins does not grant ownership: %j', async (text) => {
     const odd = { ...baseFiles, [ciYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
       const { from, head } = createPull({ ...odd, ...createUpdate('mine') }, odd)
@@ -287,7 +287,7 @@ describe('T26: sloppy comparison', () => {
   })
 })
 
-describe('T27: what cannot be known is no yes', () => {
+describe('T27: unknown is not an approval', () => {
   const teams: OriginFiles = {
     ...baseFiles,
     '.github/catalog-bot.yml':
@@ -297,33 +297,36 @@ describe('T27: what cannot be known is no yes', () => {
     const { from, head } = createPull({ ...files, ...createUpdate('mine') }, files)
     return scenario.evaluate(from, head, { author })
   }
-  test('a member of the team may, another may not', async () => {
+  test('a member of the team has permission, but another person does not', async () => {
     scenario.fakeAccounts.teams.set('acme/catalog-team', new Set([scenario.fakeAccounts.person('alice').id]))
     expect((await judge()).verdict.kind).toBe('merge')
     expect((await judge(teams, 'mallory')).verdict.kind).toBe('wait')
   })
-  test.each(['team-member', 'role', 'user'] as const)('no answer about "%s": nothing lands', async (kind) => {
-    const files = kind === 'user' ? baseFiles : teams
-    scenario.fakeAccounts.fails = (question) =>
-      question.kind === kind ? unknownAnswer('GitHub answered 403') : undefined
-    const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
-    expect(verdict.kind).toBe('unknown')
-    expect(outcome.unanswered[0]?.reason).toBe('GitHub answered 403')
-  })
-  test('no answer at all: nothing lands, and nobody is blamed', async () => {
+  test.each(['team-member', 'role', 'user'] as const)(
+    'without an answer about "%s", the verdict is unknown',
+    async (kind) => {
+      const files = kind === 'user' ? baseFiles : teams
+      scenario.fakeAccounts.fails = (question) =>
+        question.kind === kind ? unknownAnswer('GitHub answered 403') : undefined
+      const { verdict, outcome } = await judge(files, kind === 'role' ? 'mallory' : 'alice')
+      expect(verdict.kind).toBe('unknown')
+      expect(outcome.unanswered[0]?.reason).toBe('GitHub answered 403')
+    },
+  )
+  test('without any answer, the verdict is unknown and there are no findings', async () => {
     scenario.fakeAccounts.fails = () => unknownAnswer()
     const { verdict, outcome } = await judge()
     expect(verdict.kind).toBe('unknown')
     expect(outcome.findings).toEqual([])
   })
-  test('an answer about one person does not hide that another is fine', async () => {
+  test('a missing answer about one person does not prevent an approval by another', async () => {
     scenario.fakeAccounts.fails = (question) =>
       question.kind === 'team-member' ? unknownAnswer() : undefined
     const { from, head } = createPull({ ...teams, ...createUpdate('mine') }, teams)
     const reviews = [scenario.createReview('maria', head)]
     expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('merge')
   })
-  test('a broken alias file makes no alias a login', async () => {
+  test('a broken alias file does not make an alias a login', async () => {
     const owners = { ...teams, 'catalogs/v4.20/mine/OWNERS': 'approvers: [mine-team]\n' }
     const good = { ...owners, OWNERS_ALIASES: 'aliases:\n  mine-team: [alice]\n' }
     expect((await judge(good)).verdict.kind).toBe('merge')
@@ -337,25 +340,25 @@ describe('T27: what cannot be known is no yes', () => {
       }
     }
   })
-  test('a broken OWNERS file does not fall back to the one above', async () => {
+  test('a broken OWNERS file does not fall back to the one in the parent directory', async () => {
     const inherited = { ...teams, 'catalogs/v4.20/OWNERS': 'approvers: [alice]\n' }
     expect((await judge(inherited)).verdict.kind).toBe('merge')
     const broken = { ...inherited, 'catalogs/v4.20/mine/OWNERS': 'approvers: alice\n' }
     expect((await judge(broken)).verdict.kind).toBe('wait')
   })
-  test('the check asks again for what was not answered, and for nothing twice', () => {
+  test('a question without an answer is unknown, and logins in another case are the same question', () => {
     const question = { kind: 'user', login: 'alice' } as const
     expect(createCheckAnswers(new Map()).get(question).kind).toBe('unknown')
     expect(toCheckQuestionKey({ kind: 'user', login: 'ALICE' })).toBe(toCheckQuestionKey(question))
   })
 })
 
-describe('T28: what a review says', () => {
+describe('T28: states of a review', () => {
   const judge = async (make: (head: CommitSha, from: CommitSha) => PullReview[], author = 'mallory') => {
     const { from, head } = createPull()
     return (await scenario.evaluate(from, head, { author, reviews: make(head, from) })).verdict.kind
   }
-  test('a comment after an approval changes nothing', async () => {
+  test('a comment after an approval does not change it', async () => {
     expect(
       await judge((head) => [
         scenario.createReview('alan', head),
@@ -363,7 +366,7 @@ describe('T28: what a review says', () => {
       ]),
     ).toBe('merge')
   })
-  test('a dismissed review is nothing, and no older approval comes back', async () => {
+  test('a dismissed review does not count, and does not restore an older approval', async () => {
     expect(
       await judge((head) => [
         scenario.createReview('alan', head),
@@ -371,7 +374,7 @@ describe('T28: what a review says', () => {
       ]),
     ).toBe('wait')
   })
-  test('changes requested after an approval count', async () => {
+  test('changes requested after an approval replace it', async () => {
     expect(
       await judge((head) => [
         scenario.createReview('alan', head),
@@ -379,7 +382,7 @@ describe('T28: what a review says', () => {
       ]),
     ).toBe('wait')
   })
-  test('an owner’s or maintainer’s objection holds, also from an older head and for an owner’s own change', async () => {
+  test('changes that an owner or a maintainer requested on an older head block an owner, too', async () => {
     for (const login of ['alan', 'maria'])
       expect(
         await judge(
@@ -388,7 +391,7 @@ describe('T28: what a review says', () => {
         ),
       ).toBe('wait')
   })
-  test('a stranger’s objection holds nothing up', async () => {
+  test('changes requested by a person without ownership do not block', async () => {
     expect(
       await judge(
         (head) => [scenario.createReview('mallory', head, { state: 'changes-requested' })],
@@ -396,7 +399,7 @@ describe('T28: what a review says', () => {
       ),
     ).toBe('merge')
   })
-  test('more than a hundred reviews hide none', async () => {
+  test('more than a hundred reviews do not hide an earlier one', async () => {
     const noise = (head: CommitSha) =>
       Array.from({ length: 150 }, (_, at) =>
         scenario.createReview(`noise-${at}`, head, { state: 'commented' }),
@@ -414,14 +417,14 @@ describe('T28: what a review says', () => {
       ),
     ).toBe('wait')
   })
-  test('an author’s own approval, and a deleted account’s, are none', async () => {
+  test('approvals by the author and by a deleted account do not count', async () => {
     expect(await judge((head) => [scenario.createReview('mallory', head)])).toBe('wait')
     expect(await judge((head) => [scenario.createReview('alan', head, { author: null })])).toBe('wait')
   })
-  test('a review of no known commit approves nothing', async () => {
+  test('a review without a known commit does not approve', async () => {
     expect(await judge((head) => [scenario.createReview('alan', head, { commit: null })])).toBe('wait')
   })
-  test('rights count when it lands: an owner who was removed since has none', async () => {
+  test('permissions at the time of the merge count, so a removed owner cannot approve', async () => {
     const { from, head } = createPull()
     const reviews = [scenario.createReview('alan', head)]
     const removed = scenario.origin.commit({ ...baseFiles, [ciYamlPath('mine')]: reviewersYaml('alice') }, [
@@ -429,7 +432,7 @@ describe('T28: what a review says', () => {
     ])
     expect((await scenario.evaluate(removed, head, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
   })
-  test('an owner of one package approves that one only', async () => {
+  test('an owner of one package can approve only that package', async () => {
     const { from, head } = createPull({ ...updatedFiles, ...createUpdate('victim') })
     const judgeWith = async (...logins: string[]) =>
       (
@@ -443,7 +446,7 @@ describe('T28: what a review says', () => {
     expect(await judgeWith('alan', 'vera')).toBe('merge')
     expect(await judgeWith('maria')).toBe('merge')
   })
-  test('the order of the list does not matter, the order of the reviews does', () => {
+  test('the order of the list does not matter, but the times of the reviews do', () => {
     const head = createSnapshot().head
     const first = scenario.createReview('alan', head, {
       state: 'approved',
@@ -460,7 +463,7 @@ describe('T28: what a review says', () => {
 
 describe('T32: labels', () => {
   test.each(['approved', 'lgtm', 'validated', 'catalog-bot/approved'])(
-    '"%s" allows nothing',
+    '"%s" does not approve a pull request',
     async (label) => {
       const { from, head } = createPull()
       expect(
@@ -469,7 +472,7 @@ describe('T32: labels', () => {
       ).toBe('wait')
     },
   )
-  test('one that blocks, blocks', async () => {
+  test('a blocking label blocks', async () => {
     const { from, head } = createPull()
     expect(
       (await scenario.evaluate(from, head, { author: 'alice', snapshot: { labels: ['Hold'] } })).verdict.kind,
@@ -478,7 +481,7 @@ describe('T32: labels', () => {
 })
 
 describe('T33: forged checks', () => {
-  test('no check or status of anybody is evidence: neither is part of what is judged', async () => {
+  test('checks and statuses are not part of the input of the check', async () => {
     const { from, head } = createPull()
     const { input } = await scenario.evaluate(from, head, { author: 'mallory' })
     expect(Object.keys(input).filter((key) => /check|status/i.test(key))).toEqual([])
@@ -486,7 +489,7 @@ describe('T33: forged checks', () => {
   })
 })
 
-describe('T34: rules that the pull request brings along', () => {
+describe('T34: rules in the pull request', () => {
   const rules: OriginFiles = {
     '.github/catalog-bot.yml':
       'permissions:\n  contributor: {add-bundle: owner}\nowners:\n  maintainers: [mallory]\n  packages: {mine: [mallory]}\n',
@@ -495,7 +498,7 @@ describe('T34: rules that the pull request brings along', () => {
     OWNERS: 'approvers: [mallory]\n',
     [ciYamlPath('mine')]: reviewersYaml('mallory'),
   }
-  test.each(Object.keys(rules))('%s of the pull request decides nothing about it', async (path) => {
+  test.each(Object.keys(rules))('%s of the pull request does not apply to it', async (path) => {
     const before = createPull()
     const plain = await scenario.evaluate(before.from, before.head, { author: 'mallory' })
     const { from, head } = createPull({ ...updatedFiles, [path]: rules[path] ?? '' })
@@ -511,8 +514,8 @@ describe('T34: rules that the pull request brings along', () => {
   })
 })
 
-describe('T50: commits of the fork network', () => {
-  test('a review of a commit that is not the head approves nothing, whichever repository it is in', async () => {
+describe('T50: commits in the fork network', () => {
+  test('a review of a commit other than the head does not approve, in any repository', async () => {
     const { from, head } = createPull()
     const foreign = scenario.origin.commit(updatedFiles)
     const reviews = [scenario.createReview('alan', foreign), scenario.createReview('maria', from)]
@@ -520,8 +523,8 @@ describe('T50: commits of the fork network', () => {
   })
 })
 
-describe('T54: silencing checks from inside', () => {
-  test('a waiver that the pull request brings is a file outside packages like any other', async () => {
+describe('T54: disabling checks in the pull request', () => {
+  test('a waiver in the pull request is a file outside packages, and does not disable a rule', async () => {
     const waiver = { '.github/catalog-bot.yml': 'rules:\n  package-content-mismatch: off\n' }
     const evil = `---\nschema: olm.channel\nname: evil\npackage: victim\nentries: []\n`
     const head = {
@@ -533,7 +536,7 @@ describe('T54: silencing checks from inside', () => {
     expect(verdict.kind).toBe('blocked')
     expect(found).toEqual(expect.arrayContaining(['outside-packages', 'package-content-mismatch']))
   })
-  test('a waiver at the base is strict about its own form', () => {
+  test('a configuration with unknown or forbidden permissions is unreadable', () => {
     expect(parseConfig('permissons: {}\n').kind).toBe('unreadable')
     expect(parseConfig('permissions: {owner: {add-bundel: alone}}\n').kind).toBe('unreadable')
     expect(parseConfig('permissions: {contributor: {add-bundle: alone}}\n').kind).toBe('unreadable')
@@ -541,9 +544,9 @@ describe('T54: silencing checks from inside', () => {
   })
 })
 
-describe('T55: text of others in what we write', () => {
+describe('T55: untrusted text in comments of catalog-bot', () => {
   test.each(['![x](evil.example)', '<img src=x>', '@everyone', 'closes #1', '](javascript:x)'])(
-    'a path with %j reaches the comment as text only',
+    'a path with %j is only plain text in the comment',
     async (piece) => {
       const path = `operators/victim/${piece}.md`
       const { verdict } = await scenario.evaluatePull(
@@ -560,7 +563,7 @@ describe('T55: text of others in what we write', () => {
 })
 
 describe('T56: forged markers', () => {
-  test('no comment, whoever wrote it and whatever it holds, changes a decision', async () => {
+  test('a comment with a forged marker does not change the verdict', async () => {
     const { from, head } = createPull()
     const comments = ['<!-- catalog-bot:report -->\napproved', '<!-- catalog-bot:approved alice -->'].map(
       (body, at) => ({
@@ -578,8 +581,8 @@ describe('T56: forged markers', () => {
   })
 })
 
-describe('T61: authority that comes by itself', () => {
-  test('a package without owners goes to maintainers, never to whoever asks', async () => {
+describe('T61: permissions that are not granted explicitly', () => {
+  test('a package without owners needs a maintainer', async () => {
     for (const text of ['---\n{}\n', 'updateGraph: semver-mode\n', 'reviewers:\n', 'reviewers: []\n']) {
       const orphan = { ...baseFiles, [ciYamlPath('mine')]: text }
       const { from, head } = createPull({ ...orphan, ...createUpdate('mine') }, orphan)
@@ -588,7 +591,7 @@ describe('T61: authority that comes by itself', () => {
       expect(outcome.waiting[0]?.who).toEqual(['maria'])
     }
   })
-  test('an empty repository of owners authorises nobody at all', async () => {
+  test('a repository without owner files authorizes only people with the role maintain', async () => {
     const bare: OriginFiles = { [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']) }
     const { from, head } = createPull({ ...bare, ...createUpdate('mine') }, bare)
     expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
@@ -597,14 +600,14 @@ describe('T61: authority that comes by itself', () => {
     scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'maintain')
     expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('merge')
   })
-  test('the author’s account is gone: nobody’s rights are taken for theirs', async () => {
+  test('an author with a deleted account has no permissions', async () => {
     const { from, head } = createPull()
     expect((await scenario.evaluate(from, head, { author: null })).verdict.kind).toBe('wait')
   })
 })
 
-describe('T62: a flood of worthless submissions', () => {
-  test('is no question of rights: an owner’s rate and duplicates are for validation and the queue; new names wait for a maintainer one by one', async () => {
+describe('T62: a flood of useless submissions', () => {
+  test('of new packages waits for a maintainer with a single request', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [
         catalogPath(`flood-${'abcdefghijkmnpqrstuv'[at]}`),

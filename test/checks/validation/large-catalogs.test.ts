@@ -1,5 +1,5 @@
-// What a stranger may send: one package with twenty thousand entries. Judging, comparing and drawing it must grow with
-// its length, not with the square of it; the bounds below are many times what it takes, and a hundredth of a square.
+// Untrusted input: one package with twenty thousand entries. The time to validate, compare, and draw it must be linear,
+// not quadratic. The limits below are many times the actual time, and a hundredth of a quadratic time.
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
@@ -17,7 +17,7 @@ import { findRangeMisreading } from '../../../src/checks/validation/misread-rang
 const entryCount = 20_000
 const bundleName = (at: number) => `foo.v${at}.0.0`
 
-/** A chain of `replaces` from the newest to the oldest, with what else each entry says. */
+/** A chain of `replaces` from the newest to the oldest, with additional fields of each entry. */
 function createChainCatalog(more: (at: number) => object): Catalog {
   const lines = [
     { schema: 'olm.package', name: 'foo', defaultChannel: 'stable' },
@@ -43,7 +43,7 @@ function createChainCatalog(more: (at: number) => object): Catalog {
   return assembleCatalog([{ path: 'c.json', facts: parseCatalogFile(new TextEncoder().encode(text)) }])
 }
 
-/** Processor time of this thread alone: how busy the machine is plays no part. */
+/** CPU time of this thread only, so that the load of the machine does not matter. */
 function measureCpuSeconds(work: () => void): number {
   const start = process.threadCpuUsage()
   work()
@@ -52,15 +52,15 @@ function measureCpuSeconds(work: () => void): number {
 
 describe('twenty thousand entries', () => {
   test.each([
-    ['with ranges that cover nobody', (at: number) => ({ skipRange: `>=99999.0.0 <99999.0.${at}` })],
-    ['with ranges that cover everybody older', (at: number) => ({ skipRange: `!=1.0.0 <${at}.0.0` })],
-    ['that skip names nobody has', (at: number) => ({ skips: [`foo.v${at}.0.1`, `foo.v${at}.0.2`] })],
-  ])('%s are judged in seconds', (_, more) => {
+    ['with ranges that cover no entry', (at: number) => ({ skipRange: `>=99999.0.0 <99999.0.${at}` })],
+    ['with ranges that cover all older entries', (at: number) => ({ skipRange: `!=1.0.0 <${at}.0.0` })],
+    ['that skip names that no entry has', (at: number) => ({ skips: [`foo.v${at}.0.1`, `foo.v${at}.0.2`] })],
+  ])('%s are validated in seconds', (_, more) => {
     const catalog = createChainCatalog(more)
     expect(measureCpuSeconds(() => validateWithAllRules(catalog))).toBeLessThan(30)
   })
 
-  test('are drawn in seconds, with as many edges as somebody could look at', () => {
+  test('are drawn in seconds, with a limited number of skipRange edges', () => {
     const catalog = createChainCatalog((at) => ({ skipRange: `<${at}.0.0` }))
     const taken = measureCpuSeconds(() => {
       const [graph] = buildPackageGraphs(catalog)
@@ -76,7 +76,7 @@ describe('twenty thousand entries', () => {
     expect(taken).toBeLessThan(40)
   })
 
-  test('find their way to the head in seconds', () => {
+  test('get their paths to the head in seconds', () => {
     const catalog = createChainCatalog((at) => ({ skipRange: `<${at}.0.0` }))
     const installed = Array.from({ length: entryCount }, (_, at) => {
       const version = parseVersion(`${at}.0.0`)
@@ -91,7 +91,7 @@ describe('twenty thousand entries', () => {
   })
 })
 
-test('a range of twenty thousand terms is looked through in seconds', () => {
+test('a range of twenty thousand terms is checked in seconds', () => {
   const terms = Array.from({ length: entryCount }, (_, at) => `!=1.0.${at}`).join(' ')
   expect(measureCpuSeconds(() => findRangeMisreading(`>=1.0.0 ${terms} <2.0.0`))).toBeLessThan(30)
   expect(findRangeMisreading(`>=1.0.0 ${terms} <1.0.1`)?.kind).toBeUndefined()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { findRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
 
-describe('ranges that mean something else than they say', () => {
+describe('ranges that do not match what they seem to match', () => {
   test.each([
     ['1.0.0 - 2.0.0', 'dropped-token', '-'],
     ['! 1.5.0', 'dropped-token', '!'],
@@ -16,7 +16,7 @@ describe('ranges that mean something else than they say', () => {
     ['>1.0.0 <1.0.1-0', 'matches-nothing', '>1.0.0 <1.0.1-0'],
     ['1.0.0 || >2.0.0 <1.0.0', 'matches-nothing', '>2.0.0 <1.0.0'],
     ['<0.0.0-0', 'matches-nothing', '<0.0.0-0'],
-  ])('%s is a trap', (range, kind, part) => {
+  ])('%s is reported', (range, kind, part) => {
     expect(findRangeMisreading(range)).toEqual({ kind, part })
   })
 
@@ -33,11 +33,11 @@ describe('ranges that mean something else than they say', () => {
     '<1.0.0',
     '1.0.0 || || 2.0.0',
     '>18446744073709551614.0.0',
-  ])('%s is none', (range) => {
+  ])('%s is not reported', (range) => {
     expect(findRangeMisreading(range)).toBeUndefined()
   })
 
-  test('what does not parse is left to those who say so', () => {
+  test('ranges that do not parse are left to other rules', () => {
     expect(findRangeMisreading('^1.0.0')).toBeUndefined()
     expect(findRangeMisreading('')).toBeUndefined()
   })

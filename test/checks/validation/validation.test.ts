@@ -21,7 +21,7 @@ function evaluateValidation(base: CatalogFiles, result: CatalogFiles, config: Pa
 const formatFindings = (outcome: ReturnType<typeof evaluateValidation>) =>
   outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`)
 
-/** A bundle that no rule of ours complains about. */
+/** A bundle without findings from our own rules. */
 function validBundle(name: string, version: string, more: CatalogBlob = {}): CatalogBlob {
   const plain = bundleBlob(name, 'foo', version)
   return {
@@ -52,14 +52,14 @@ const blobsAfter = [
   validBundle('foo.v1.0.0', '1.0.0'),
   validBundle('foo.v1.1.0', '1.1.0'),
 ]
-/** The next version, without the image among the related ones. */
+/** The next version, with its image missing from the related images. */
 const withoutRelatedImage = [
   ...blobsAfter.slice(0, 3),
   validBundle('foo.v1.1.0', '1.1.0', { relatedImages: [] }),
 ]
 
 describe('the validation check', () => {
-  test('holds the default to the released opm, whose channel property has an integer priority', () => {
+  test('by default applies opm v1.73, which requires an integer channel priority', () => {
     const value = { channelName: 'stable', priority: 'high' }
     const plain = validBundle('foo.v1.1.0', '1.1.0')
     const properties = [...(plain['properties'] as CatalogBlob[]), { type: 'olm.channel', value }]
@@ -75,7 +75,7 @@ describe('the validation check', () => {
     expect(errors({ opm: 'v1.74' })).toEqual([])
   })
 
-  test('tells what bundles require and the catalog lacks of new bundles, or where the configuration asks', () => {
+  test('reports required APIs missing from the catalog for new bundles, and for others if configured', () => {
     const rule = 'missing-required-api'
     const needy = (name: string, version: string, group = 'example.com') => {
       const plain = validBundle(name, version)
@@ -109,7 +109,7 @@ describe('the validation check', () => {
       )
     expect(bundles(added)).toEqual(['foo.v1.1.0'])
     expect(bundles(known)).toEqual([])
-    // A bundle that another place of the package had before is not new.
+    // A bundle that the base already has is not new.
     const other = [...blobsAfter.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
     expect(bundles(other, {}, { [catalogPath]: blobsAfter })).toEqual([])
     expect(bundles(other, { rules: { [rule]: 'warning' } }, { [catalogPath]: blobsAfter })).toEqual([
@@ -118,14 +118,14 @@ describe('the validation check', () => {
     expect(bundles(added, { rules: { [rule]: 'off' } })).toEqual([])
   })
 
-  test('asks the world nothing, and passes a sound new version with a line on what was looked at', () => {
+  test('asks no questions, and passes a valid new version with a summary of what it checked', () => {
     const outcome = evaluateValidation({ [catalogPath]: blobsBefore }, { [catalogPath]: blobsAfter })
     expect(validationCheck.ask({} as CheckInput, noAnswers)).toEqual([])
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 2 bundles in it')
   })
 
-  test("reports what opm refuses, our own rules' findings and harm to installed clusters, in the order of places", () => {
+  test('reports opm errors, findings of our own rules, and stranded versions of the changed catalog', () => {
     const outcome = evaluateValidation(
       { [catalogPath]: blobsAfter },
       {
@@ -150,7 +150,7 @@ describe('the validation check', () => {
     }
   })
 
-  test('a warning that the base has too is not repeated, however far its line moved', () => {
+  test('a warning that the base also has is not repeated, even if its line moved', () => {
     const moved = [
       { schema: 'example.com.notes', name: 'n' },
       ...withoutRelatedImage,
@@ -180,7 +180,7 @@ describe('the validation check', () => {
     expect(outcome.findings.filter(({ rule }) => rule === 'bundle-image-not-related')).toHaveLength(1)
   })
 
-  test('an error blocks although it was there before', () => {
+  test('an error is reported even if the base already has it', () => {
     const broken = (version: string) =>
       [
         packageBlob('foo'),
@@ -207,7 +207,7 @@ describe('the validation check', () => {
     ).toEqual(['unservable-schema error'])
   })
 
-  test('the configuration changes the severity of our rules, switches them off, and names exceptions', () => {
+  test('the configuration can change the severity of our rules, turn them off, and list exceptions', () => {
     const with_ = (rules: Config['rules']) =>
       formatFindings(
         evaluateValidation({ [catalogPath]: blobsBefore }, { [catalogPath]: withoutRelatedImage }, { rules }),
@@ -222,7 +222,7 @@ describe('the validation check', () => {
     ])
   })
 
-  test('what opm refuses has no switch', () => {
+  test('the configuration cannot turn off an opm error', () => {
     const empty = [...blobsBefore, channelBlob('empty', 'foo', [])]
     const rules: Config['rules'] = { 'empty-channel': 'off', 'no-head': { ignore: ['**', 'foo'] } }
     expect(
@@ -230,7 +230,7 @@ describe('the validation check', () => {
     ).toContain('empty-channel error')
   })
 
-  test('the opm release of the configuration decides, and an unknown one passes nothing', () => {
+  test('the configured opm release applies, and an unknown release is an error', () => {
     const reference = [
       packageBlob('foo'),
       channelBlob('stable', 'foo', ['foo.v1.0.0']),
@@ -248,13 +248,13 @@ describe('the validation check', () => {
     ])
   })
 
-  test('of a catalog that goes away nothing is left to be valid, and the summary says what went', () => {
+  test('a removed catalog has no findings, and the summary counts it', () => {
     const outcome = evaluateValidation({ [catalogPath]: blobsBefore }, {})
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 0 bundles in it')
   })
 
-  test('where the base has more remarks of a rule than are listed, none of that rule is held against a change', () => {
+  test('if the base exceeds the limit of a rule, its warnings are omitted and its errors are kept', () => {
     const nameless = (count: number, more: object = {}) => [
       ...blobsAfter.slice(0, 3),
       validBundle('foo.v1.1.0', '1.1.0', {
@@ -270,14 +270,14 @@ describe('the validation check', () => {
     const files = (count: number, more: object = {}) => ({ [catalogPath]: nameless(count, more) })
     expect(lines(evaluateValidation(files(2), files(4)))).toEqual(Array(2).fill('untyped-property warning'))
     expect(lines(evaluateValidation(files(6000), files(6001)))).toEqual([])
-    // What blocks is told all the same, with how many more there are.
+    // Blocking findings are reported anyway, with the number of omitted ones.
     const rules = { 'untyped-property': 'error' } as const
     const outcome = evaluateValidation(files(6000), files(6001), { rules })
     expect(lines(outcome)).toHaveLength(5001)
     expect(outcome.findings[0]).toMatchObject({ severity: 'error', data: { leftOut: 1001 } })
   })
 
-  test('a rule that is ignored for one package blocks where it left findings out: others may be among them', () => {
+  test('a rule ignored for one package still blocks if it omitted findings that may concern others', () => {
     const properties = Array.from({ length: 6000 }, (_, at) => ({ type: '', value: at }))
     const blobs = [...blobsAfter.slice(0, 3), validBundle('foo.v1.1.0', '1.1.0', { properties })]
     const rules = { 'untyped-property': { severity: 'error' as const, ignore: ['foo'] } }

@@ -1,4 +1,4 @@
-// Which events the action runs on, and what it takes from them.
+// Which events the action runs on, and which data it reads from them.
 import { describe, expect, test } from '@jest/globals'
 import { planActionRun } from '../../../src/cli/action.ts'
 
@@ -13,7 +13,7 @@ const pullPayload = {
 }
 
 describe('the events of a workflow', () => {
-  test('a pull request is decided on, as the event names it', () => {
+  test('a pull_request event plans a check of that pull request', () => {
     expect(planActionRun('pull_request', pullPayload)).toEqual({
       kind: 'check',
       pull: 7,
@@ -23,9 +23,12 @@ describe('the events of a workflow', () => {
     })
   })
 
-  test.each(['push', 'merge_group', 'schedule', 'workflow_dispatch'])('%s validates all', (event) => {
-    expect(planActionRun(event, {})).toEqual({ kind: 'validate' })
-  })
+  test.each(['push', 'merge_group', 'schedule', 'workflow_dispatch'])(
+    '%s validates all catalogs',
+    (event) => {
+      expect(planActionRun(event, {})).toEqual({ kind: 'validate' })
+    },
+  )
 
   test.each([
     'pull_request_target',
@@ -36,17 +39,17 @@ describe('the events of a workflow', () => {
     'Pull_Request',
     '',
     undefined,
-  ])('%s is refused, whatever it says', (event) => {
+  ])('%s is rejected, even with a valid payload', (event) => {
     expect(planActionRun(event, pullPayload)).toMatchObject({ kind: 'refused' })
   })
 
   test.each([
     ['no pull request', {}],
-    ['an author who could be an option', { user: { login: '--upload-pack=x', id: 1 } }],
-    ['an author of two parts', { user: { login: 'a:1', id: 1 } }],
-    ['a head that is no commit', { head: { sha: '--all' } }],
-    ['a head with a line behind it', { head: { sha: `${headSha}\n--all` } }],
-  ])('a payload with %s is refused', (_what, changed) => {
+    ['an author login that looks like an option', { user: { login: '--upload-pack=x', id: 1 } }],
+    ['an author login with a colon', { user: { login: 'a:1', id: 1 } }],
+    ['a head that is not a commit SHA', { head: { sha: '--all' } }],
+    ['a head SHA followed by another line', { head: { sha: `${headSha}\n--all` } }],
+  ])('a payload with %s is rejected', (_what, changed) => {
     const pull = { ...pullPayload.pull_request, ...changed }
     const given = Object.keys(changed).length === 0 ? {} : { pull_request: pull }
     expect(planActionRun('pull_request', given)).toMatchObject({ kind: 'refused' })

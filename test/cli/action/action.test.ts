@@ -1,5 +1,5 @@
-// action.yml, run as a runner does it: its `run` steps, with the variables that they name, on a prepared event. The package that
-// it installs is made here, and runs the sources.
+// Runs the `run` steps of action.yml as a GitHub Actions runner does, with their variables and a prepared event. The
+// package that it installs is built here, and runs the sources.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ beforeAll(() => {
 }, 60_000)
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
-/** `@catalog-bot/cli` as npm would bring it, by name and command. */
+/** Packs `@catalog-bot/cli` with the name and command that npm would install. */
 function packSources(): string {
   const folder = join(temporaryDirectory, 'package')
   mkdirSync(folder)
@@ -59,7 +59,7 @@ process.exit(ran.status)
   return archive
 }
 
-/** A package with these versions, each replacing the one before. */
+/** A catalog with these versions of one package, each replacing the previous one. */
 function catalogYaml(...versions: readonly string[]): string {
   const entries = versions.map((version, index) => ({
     name: `tern.v${version}`,
@@ -100,7 +100,7 @@ function commitAll(message: string): string {
   return runGit('catalog', 'rev-parse', 'HEAD')
 }
 
-/** GitHub's merge of a pull request that branched off before main moved on, and its number. */
+/** Creates the merge ref of a pull request that branched off before main moved on, and returns the head commit. */
 function createPullMerge(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
   runGit('catalog', 'checkout', '--quiet', '--detach', 'main')
   for (const [path, text] of Object.entries(files)) writeRepositoryFile(path, text)
@@ -115,7 +115,7 @@ function createPullMerge(number: number, files: Readonly<Record<string, string>>
   return head
 }
 
-/** As actions/checkout does it. */
+/** Checks out the merge ref as actions/checkout does. */
 function checkOutPull(number: number, depth: number): string {
   const checkoutDirectory = join(temporaryDirectory, `work-${number}`)
   rmSync(checkoutDirectory, { recursive: true, force: true })
@@ -136,7 +136,7 @@ interface ActionResult {
   readonly sarif: { readonly runs: readonly { readonly results: readonly unknown[] }[] } | undefined
 }
 
-/** Runs what action.yml says, with these inputs, on this event.  */
+/** Runs the steps of action.yml with these inputs on this event. */
 function runAction(
   event: { readonly name: string; readonly payload: unknown; readonly workspace: string },
   inputs: Readonly<Record<string, string>> = {},
@@ -202,7 +202,7 @@ function runAction(
   }
 }
 
-/** npm finds what it installed the first time, and has nothing to do. */
+/** The modules from the first run, so that npm has nothing left to install. */
 let installedModules: string | undefined
 function restoreInstalled(temporary: string): void {
   if (installedModules !== undefined)
@@ -229,7 +229,7 @@ function createPullEvent(number: number, head: string, login = 'terry'): { name:
 }
 
 describe('action.yml', () => {
-  test('pins what it uses, installs its own version, and puts nothing of the caller into a script', () => {
+  test('pins its actions, installs its own version, and interpolates no input into a script', () => {
     const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
       version: string
     }
@@ -242,7 +242,7 @@ describe('action.yml', () => {
     expect(JSON.stringify(actionDefinition)).not.toMatch(/secrets\.|github\.token|GITHUB_TOKEN/)
   })
 
-  test("judges a fork's pull request from a checkout two commits deep", () => {
+  test("checks a fork's pull request from a checkout two commits deep", () => {
     const head = createPullMerge(1, {
       'catalogs/v4.20/tern/catalog.yaml': catalogYaml('1.0.0').replace('"stable"}', '"none"}'),
     })
@@ -259,15 +259,15 @@ describe('action.yml', () => {
     expect(existsSync(join(temporaryDirectory, 'work-1', 'hacked'))).toBe(false)
   }, 60_000)
 
-  test('a good change of the owner passes, also with the whole history; where nothing is decided it does not fail', () => {
+  test('a valid change by the owner with full history exits with 0, even if the verdict is unknown', () => {
     const head = createPullMerge(2, { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml('1.0.0', '1.1.0') })
     const ran = runAction({ ...createPullEvent(2, head), workspace: checkOutPull(2, 0) })
     expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
-    // Offline nobody knows of the new image.
+    // The new image cannot be checked offline.
     expect(ran.outputs['verdict']).toBe('unknown')
   }, 60_000)
 
-  test('names with commands in them command nothing', () => {
+  test('workflow commands in names are not executed', () => {
     const bad = 'catalogs/v4.20/tern/x\n::add-mask::e\n##[set-output name=verdict]merge.yaml'
     const head = createPullMerge(
       3,
@@ -283,7 +283,7 @@ describe('action.yml', () => {
     expect(Object.keys(ran.outputs).sort()).toEqual(['errors', 'sarif', 'verdict', 'warnings'])
   }, 60_000)
 
-  test('refuses what brings secrets, and a checkout that is not the merge, with a sentence', () => {
+  test('rejects pull_request_target and a checkout that is too shallow, with a message', () => {
     const head = createPullMerge(4, { 'NOTES.md': 'x\n' })
     const { payload } = createPullEvent(4, head)
     const target = runAction({ name: 'pull_request_target', payload, workspace: checkOutPull(4, 2) })
@@ -296,7 +296,7 @@ describe('action.yml', () => {
     expect(shallow).toMatchObject({ code: 2, outputs: {}, log: expect.stringContaining('fetch-depth: 2') })
   }, 60_000)
 
-  test('validates every catalog where no pull request is', () => {
+  test('validates every catalog if the event has no pull request', () => {
     const ran = runAction({ name: 'push', payload: {}, workspace: join(temporaryDirectory, 'catalog') })
     expect(ran).toMatchObject({
       code: 0,

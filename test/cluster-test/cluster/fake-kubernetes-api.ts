@@ -1,6 +1,6 @@
-// A Kubernetes API in one process, for tests: discovery, lists in pages, label selectors, merge patches, dry runs, finalizers,
-// owner references, namespaces that take what is in them along; and whatever a test wants it to answer instead. Time is the
-// test's. What plays OLM stands beside it (fake-olm.ts).
+// A Kubernetes API in one process, for tests: discovery, paginated lists, label selectors, merge patches, dry runs,
+// finalizers, owner references, namespaces that delete their content, and responses that a test injects. The test
+// controls the clock. fake-olm.ts simulates OLM on it.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { KubeObject } from '../../../src/checks/install/cluster-test/kube-object.ts'
@@ -75,7 +75,7 @@ export interface FakeApiResponse {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** It never comes. */
+  /** The server never sends this response. */
   readonly isSilent?: true
 }
 
@@ -89,7 +89,7 @@ export interface StoredObject {
   status?: StoredStatus
 }
 
-/** The fields that tests speak of. */
+/** The fields that tests use. */
 interface StoredSpec {
   readonly address?: string
   readonly approved?: boolean
@@ -116,17 +116,17 @@ export interface StoredStatus {
   readonly [field: string]: unknown
 }
 
-/** Begins at a time of its own, and goes on when somebody sleeps. */
+/** Its clock starts at a fixed time and advances on `sleep`. */
 export class FakeKubernetesApi {
   readonly objects = new Map<string, StoredObject>()
   readonly requests: FakeApiRequest[] = []
-  /** Says what is answered instead; undefined: as usual. */
+  /** Returns a response to send instead, or undefined for the usual one. */
   fault: (request: FakeApiRequest) => FakeApiResponse | undefined = () => undefined
-  /** What plays the controllers: called whenever time goes on. */
+  /** Simulated controllers, called whenever the clock advances. */
   controllers: ((now: number) => void)[] = []
   logs = new Map<string, string>()
   pageSize = Infinity
-  /** From when on the API enforces the admission policies of docs/cluster-rights.yaml. */
+  /** The time at which the API starts to enforce the admission policies of docs/cluster-rights.yaml. */
   policiesSince = -Infinity
   now = Date.parse('2026-01-01T00:00:00Z')
   private uids = 0
@@ -183,7 +183,7 @@ export class FakeKubernetesApi {
     } else this.objects.delete(objectKey(object))
   }
 
-  /** The garbage collector: what belonged to something that is gone, and namespaces that are empty now. */
+  /** Deletes objects whose owners are gone, and continues pending deletions, such as of empty namespaces. */
   collectGarbage(): void {
     const uids = new Set([...this.objects.values()].map(({ metadata }) => metadata.uid))
     for (const object of this.objects.values()) {
@@ -354,7 +354,7 @@ function applyMergePatch(target: Record<string, unknown>, patch: Readonly<Record
 }
 
 export interface FakeApiServer {
-  /** Whose turn it is. */
+  /** The API that currently responds. */
   api: FakeKubernetesApi
   readonly url: string
   /** The text of a kubeconfig for it. */
@@ -393,7 +393,7 @@ export async function openFakeApiServer(): Promise<FakeApiServer> {
       kind: 'Config',
       'current-context': 'test',
       contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
-      // The library takes plain http for an oversight unless told otherwise.
+      // The client library treats plain HTTP as a mistake without this setting.
       clusters: [{ name: 'test', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
       users: [{ name: 'test', user: { token: 'token-of-the-cluster' } }],
     }),

@@ -1,20 +1,20 @@
-// OLM as it behaves, by the script of a test: v0's catalog and olm operators, v1's two controllers, RukPak's. Each looks at the
-// objects whenever time goes on, and writes what the real one would have written by then.
+// Simulates OLM by the script of a test: the catalog and olm operators of v0, both controllers of v1, and RukPak. Each
+// reads the objects whenever the clock advances, and writes what the real one would have written by then.
 import type { FakeKubernetesApi, StoredStatus, StoredObject } from './fake-kubernetes-api.ts'
 
 export interface OlmV0Script {
-  /** What each InstallPlan names, one after the other. */
+  /** The CSV names of each InstallPlan, in order. */
   readonly plans: readonly (readonly string[])[]
-  /** CRDs that the bundles bring. */
+  /** CRDs that the bundles install. */
   readonly crds?: readonly string[]
   readonly catalog?: (catalog: StoredObject) => StoredStatus
-  /** Conditions of the Subscription instead of a plan, while it waits for the one of this number. */
+  /** Conditions of the Subscription instead of a plan, while it waits for the plan with this number. */
   readonly resolve?: (plan: number) => readonly object[] | undefined
   /** The status of an approved plan instead of Complete. */
   readonly plan?: (plan: number) => StoredStatus | undefined
   readonly csv?: (csv: StoredObject, now: number) => StoredStatus | undefined
   readonly deployment?: (deployment: StoredObject) => StoredStatus | undefined
-  /** Whether it takes its finalizers off again. */
+  /** Whether it leaves its finalizers in place. */
   readonly isDeaf?: boolean
   /** The state of the Subscription at the end. */
   readonly state?: string
@@ -22,7 +22,7 @@ export interface OlmV0Script {
 
 const olmApiVersion = 'operators.coreos.com/v1alpha1'
 
-/** Stands for both operators of OLM v0. */
+/** Simulates both operators of OLM v0. */
 export function simulateOlmV0(api: FakeKubernetesApi, script: OlmV0Script): void {
   let made = 0
   let served = ''
@@ -36,7 +36,7 @@ export function simulateOlmV0(api: FakeKubernetesApi, script: OlmV0Script): void
       const scripted = script.catalog?.(catalog)
       if (scripted !== undefined) catalog.status = scripted
       else if (content !== served) {
-        // It dials first, and says so.
+        // It reports CONNECTING before READY.
         catalog.status =
           catalog.status?.connectionState?.lastObservedState === 'CONNECTING'
             ? { connectionState: { lastObservedState: 'READY', address, lastConnect: api.time() } }
@@ -177,7 +177,7 @@ export function simulateOlmV0(api: FakeKubernetesApi, script: OlmV0Script): void
 }
 
 export interface OlmV1Script {
-  /** What each state of the selector installs. */
+  /** The bundle that each selector value installs. */
   readonly installs: Readonly<Record<'base' | 'head', string>>
   readonly catalog?: () => readonly object[]
   readonly extension?: (extension: StoredObject) => readonly object[] | undefined
@@ -239,7 +239,7 @@ export function simulateOlmV1(api: FakeKubernetesApi, script: OlmV1Script): void
 
 export interface RukPakScript {
   readonly deployment?: (deployment: StoredObject) => StoredStatus | undefined
-  /** Whether the old bundle stays. */
+  /** Whether the old bundle remains. */
   readonly keepsOld?: boolean
 }
 
@@ -265,7 +265,7 @@ export function simulateRukPak(api: FakeKubernetesApi, script: RukPakScript = {}
         activeBundle: bundle,
         conditions: [
           { type: 'Unpacked', status: 'True', reason: 'UnpackSuccessful' },
-          // As 0.24 does not, when nothing is wrong.
+          // RukPak 0.24 omits this condition if nothing is wrong.
           ...(isFirst ? [{ type: 'HasValidBundle', status: 'True', reason: 'UnpackSuccessful' }] : []),
           { type: 'Installed', status: 'True', reason: 'InstallationSucceeded' },
         ],

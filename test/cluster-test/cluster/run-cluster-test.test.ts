@@ -1,5 +1,5 @@
-// Trials on a scripted cluster: every way through, every class of failure, every clean-up. Time is the test's: minutes pass at
-// once.
+// Install tests on a simulated cluster: every path, every class of failure, every cleanup. The tests control the clock,
+// so minutes pass instantly.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,14 +96,14 @@ const completeTestPlan = (
   catalogSource: Parameters<typeof completeClusterTestPlan>[1] = catalogAddresses,
 ): ClusterTestPlan =>
   completeClusterTestPlan(createTestPlan(more), catalogSource, defaultDeadlines, api.clock.now())
-/** Seldom: each look is a dozen requests. */
+/** Polls rarely, because each poll sends a dozen requests. */
 const createRunOptions = (): ClusterTestOptions => ({ cluster, clock: api.clock, every: 10_000 })
 const runTest = (
   more?: Partial<PlannedClusterTest>,
   catalogSource?: Parameters<typeof completeClusterTestPlan>[1],
 ): Promise<ClusterTestReport> => runClusterTest(completeTestPlan(more, catalogSource), createRunOptions())
 
-/** Of everything that a trial makes or brings. */
+/** The kind and name of every object on the cluster. */
 const listObjects = (): string[] =>
   [...api.objects.values()].map(({ kind, metadata }) => `${kind} ${metadata.name}`)
 const listWriteRequests = (): string[] =>
@@ -118,7 +118,7 @@ const listWriteRequests = (): string[] =>
           .join('/')}`,
     )
 
-test('OLM v0: the Operator is installed by the plan that the simulation said, and nothing stays behind', async () => {
+test('OLM v0: the Operator is installed by the simulated plan, and nothing is left behind', async () => {
   simulateOlmV0(api, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
   const report = await runTest({ steps: [createTestStep('foo.v1', 'dependency.v1')] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
@@ -159,7 +159,7 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
         expect.objectContaining({ kind: 'Namespace', name: report.namespace, uid: expect.any(String) }),
       ])
   }
-  // What cleans up after an Operator is there until it did.
+  // Objects that OLM needs to clean up an Operator are deleted after that Operator.
   const order = listWriteRequests()
     .filter((one) => one.startsWith('DELETE'))
     .map((one) => one.split(' ')[1]?.split('/')[0])
@@ -170,12 +170,12 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
     'catalogsources',
     'operatorgroups',
     'customresourcedefinitions',
-    // The trial's namespace, whose name the list leaves out.
+    // The namespace of the install test; listWriteRequests omits its name.
     'v1',
   ])
 })
 
-test('OLM v0: an upgrade exchanges the catalog, by an address or an image, and waits until the old version is gone', async () => {
+test('OLM v0: an upgrade switches the catalog by address or image, and leaves nothing behind', async () => {
   for (const catalogSource of [catalogAddresses, catalogImages]) {
     await resetCluster()
     simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']] })
@@ -188,7 +188,7 @@ test('OLM v0: an upgrade exchanges the catalog, by an address or an image, and w
   }
 })
 
-test('OLM v0: each install mode has its OperatorGroup', async () => {
+test('OLM v0: each install mode gets its OperatorGroup', async () => {
   const groups: unknown[] = []
   for (const mode of ['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const) {
     await resetCluster()
@@ -679,7 +679,7 @@ test.each(failureCases)('OLM v0: $says is $code', async ({ code, script = {}, pl
   )
 })
 
-test('a failure tells why: conditions, warnings and logs, without what looks like a secret', async () => {
+test('a failure report contains conditions, warnings, and logs, but no likely secret', async () => {
   simulateOlmV0(api, { plans: [['foo.v1']], deployment: () => unavailableStatus })
   api.logs.set('foo-1 previous', 'starting\npanic: no such flag\nusing token=abcdefghijkl\n')
   api.controllers.push(() => {
@@ -716,7 +716,7 @@ test('a failure tells why: conditions, warnings and logs, without what looks lik
   expect(JSON.stringify(report)).not.toContain('token-of-the-cluster')
 })
 
-test('a failure that passes is none: a CSV that recovers at once, an API that is busy, answers that are lost', async () => {
+test('transient failures are ignored: a CSV that recovers, a busy API, a restarting API', async () => {
   let observationCount = 0
   simulateOlmV0(api, {
     plans: [['foo.v1']],
@@ -735,7 +735,7 @@ test('a failure that passes is none: a CSV that recovers at once, an API that is
   expect(listObjects()).toEqual([])
 })
 
-test('a change between a look and an act is settled by the next look', async () => {
+test('a conflict between reading and writing is resolved by the next poll', async () => {
   simulateOlmV0(api, { plans: [['foo.v1']] })
   let conflicts = 0
   api.fault = ({ method, path }) =>
@@ -745,7 +745,7 @@ test('a change between a look and an act is settled by the next look', async () 
   expect((await runTest()).outcome).toEqual({ verdict: 'installs' })
 })
 
-test('lists are read to their end, and one that changes meanwhile is read anew', async () => {
+test('lists are read to the last page, and restarted if they expire', async () => {
   api.pageSize = 1
   simulateOlmV0(api, { plans: [['foo.v1', 'dependency.v1']] })
   let expired = 0
@@ -758,7 +758,7 @@ test('lists are read to their end, and one that changes meanwhile is read anew',
   })
 })
 
-test('an answer that never comes costs its own time alone, and no more than that', async () => {
+test('responses that never arrive time out and do not fail the test', async () => {
   const impatient = await openCluster({
     file: join(temporaryDirectory, 'kubeconfig'),
     clock: api.clock,
@@ -776,7 +776,7 @@ test('an answer that never comes costs its own time alone, and no more than that
   await impatient.close()
 })
 
-test('a cluster without the API is no fault of the change', async () => {
+test('a cluster without the required API is inconclusive, and nothing is created on it', async () => {
   await resetCluster([...coreKinds])
   for (const target of ['OLM v0', 'OLM v1', 'RukPak helm'] as const)
     expect((await runTest({ target })).outcome).toMatchObject({
@@ -786,7 +786,7 @@ test('a cluster without the API is no fault of the change', async () => {
   expect(listWriteRequests()).toEqual([])
 })
 
-test('what the world spoilt is tried again, twice; what the author did is not', async () => {
+test('a failure of the environment is retried twice, and a failure of the change is not', async () => {
   simulateOlmV0(api, {
     plans: [['foo.v1']],
     catalog: () => ({ connectionState: { lastObservedState: 'CONNECTING' } }),
@@ -810,7 +810,7 @@ test('what the world spoilt is tried again, twice; what the author did is not', 
   expect(attempts).toEqual([1])
 })
 
-test('OLM v1: installs, upgrades by another selector, and leaves nothing', async () => {
+test('OLM v1: installs, upgrades by another selector, and leaves nothing behind', async () => {
   for (const more of [{}, upgradePlan]) {
     await resetCluster([...coreKinds, ...olmV1Kinds])
     const steps = 'steps' in more ? more.steps : [createTestStep('foo.v2')]
@@ -821,7 +821,7 @@ test('OLM v1: installs, upgrades by another selector, and leaves nothing', async
   }
 })
 
-test('OLM v1: an installer is made where its API wants one, and bound to the role that the operator names', async () => {
+test('OLM v1: an installer is created if the API requires it, and gets the configured role', async () => {
   await resetCluster([...coreKinds, ...olmV1Kinds])
   api.put({
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -872,7 +872,7 @@ test.each([
   expect(listObjects()).toEqual([])
 })
 
-test('OLM v1: a catalog that it refuses, one that it does not take up, another bundle, pods that do not run', async () => {
+test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and missing pods', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateOlmV1>[1]) => {
     await resetCluster([...coreKinds, ...olmV1Kinds])
     simulateOlmV1(api, script)
@@ -897,11 +897,11 @@ test('OLM v1: a catalog that it refuses, one that it does not take up, another b
   expect(await outcomeOf({ installs: { base: 'foo.v7', head: 'foo.v7' } })).toMatchObject({
     code: 'resolver-mismatch',
   })
-  // No pod of it runs: that is the cluster's.
+  // The cluster created no pod, so this is not a failure of the bundle.
   expect(await outcomeOf({ installs, deployment: unavailableStatus })).toMatchObject({ code: 'too-slow' })
 })
 
-test('a resolution that fails at first, and a crash that ends, are no failure', async () => {
+test('a resolution that fails at first and a crash that recovers do not fail the test', async () => {
   const began = api.now
   simulateOlmV0(api, {
     plans: [['foo.v1']],
@@ -928,7 +928,7 @@ test('a resolution that fails at first, and a crash that ends, are no failure', 
   expect((await runTest()).outcome).toEqual({ verdict: 'installs' })
 })
 
-test('OLM v1: refusals that come and go are no answer, in any words, and one that stays is', async () => {
+test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is a failure', async () => {
   const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
     await resetCluster([...coreKinds, ...olmV1Kinds])
     const began = api.now
@@ -1014,7 +1014,7 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
   },
 )
 
-test('RukPak: a Bundle that can be changed, an old one that stays, bundles that it refuses', async () => {
+test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected bundles', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateRukPak>[1], isImmutable = true) => {
     await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
     simulateRukPak(api, script)
@@ -1056,7 +1056,7 @@ test('RukPak: a Bundle that can be changed, an old one that stays, bundles that 
   })
 })
 
-test('RukPak: what it installed outside of the trial’s namespace is waited for, and never deleted by us', async () => {
+test('RukPak: waits until objects in other namespaces are gone, and never deletes them itself', async () => {
   await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha2')])
   simulateRukPak(api)
   let goneAt = 0
@@ -1072,7 +1072,7 @@ test('RukPak: what it installed outside of the trial’s namespace is waited for
           metadata: { name: 'foo-system', labels: { 'core.rukpak.io/owner-name': deployment.metadata.name } },
         })
       )
-    // The garbage collector takes its time.
+    // The garbage collector takes 20 seconds.
     goneAt ||= now + 20_000
     if (installed && now >= goneAt) api.remove(installed)
   })
@@ -1087,7 +1087,7 @@ test('RukPak: what it installed outside of the trial’s namespace is waited for
   ).toEqual([])
 })
 
-test('RukPak: an account that may not try to change a Bundle has not seen that nobody can', async () => {
+test('RukPak: missing permission to patch a Bundle does not prove that Bundles are immutable', async () => {
   await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
   simulateRukPak(api)
   api.fault = ({ query }) =>
@@ -1102,7 +1102,7 @@ test('RukPak: an account that may not try to change a Bundle has not seen that n
   expect(outcome).toMatchObject({ code: 'forbidden', verdict: 'could not be found out' })
 })
 
-test('RukPak: pods that do not run are seen wherever a bundle puts them, and the pod that unpacks it by its name', async () => {
+test('RukPak: failing pods are found in any namespace, and the unpack pod is found by its name', async () => {
   const outcomeOf = async (
     placePod: (deployment: StoredObject) => Parameters<FakeKubernetesApi['put']>[0][],
   ) => {
@@ -1173,8 +1173,8 @@ test('RukPak: pods that do not run are seen wherever a bundle puts them, and the
   expect(await own).toMatchObject({ code: 'bundle-image-missing' })
 })
 
-test('a trial that is killed at any point is taken away by the janitor once its time is over, and not before', async () => {
-  // So many acts a whole upgrade takes.
+test('the janitor removes a test that was killed at any point, but not before its expiration', async () => {
+  // Counts the actions of a complete upgrade.
   simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
   await runTest(upgradePlan)
   const acts = listWriteRequests().length
@@ -1199,7 +1199,7 @@ test('a trial that is killed at any point is taken away by the janitor once its 
   }
 })
 
-/** Does so many acts, and nothing after the last. */
+/** Performs this many actions, and fails after the last. */
 function createKilledCluster(count: number): Cluster {
   let actionsLeft = count
   return {
@@ -1211,7 +1211,7 @@ function createKilledCluster(count: number): Cluster {
   }
 }
 
-test('the janitor touches nothing but what a trial of ours left', async () => {
+test('the janitor deletes only what an expired test of catalog-bot left behind', async () => {
   const old = String(Math.floor(api.now / 1000) - 60)
   const others = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'production' } },
@@ -1285,7 +1285,7 @@ test('the janitor touches nothing but what a trial of ours left', async () => {
   expect(listObjects()).toEqual(others.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
 })
 
-test("CRDs that only the InstallPlan names are noted before it is approved, and somebody's own among them end the trial", async () => {
+test('CRDs named only by the InstallPlan are removed, and an existing one prevents approval', async () => {
   simulateOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
   const report = await runTest({ crds: [] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
@@ -1304,7 +1304,7 @@ test("CRDs that only the InstallPlan names are noted before it is approved, and 
   expect(api.get('CustomResourceDefinition')).toBe(theirs)
 })
 
-test('what is made anew between a look and a deletion is not deleted', async () => {
+test('an object that was recreated after it was read is not deleted', async () => {
   const theirs = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'catalog-bot-foo-deadbeef' } }
   api.put(theirs)
   const at = { apiVersion: 'v1', kind: 'Namespace', name: 'catalog-bot-foo-deadbeef' }
@@ -1314,7 +1314,7 @@ test('what is made anew between a look and a deletion is not deleted', async () 
   expect(listObjects()).toEqual(['Namespace catalog-bot-foo-deadbeef'])
 })
 
-test('what does not go in time is named, and a finalizer is taken off only by force', async () => {
+test('objects not deleted in time are reported, and finalizers are removed only by force', async () => {
   const script = { plans: [['foo.v1']], isDeaf: true }
   simulateOlmV0(api, script)
   const report = await runTest()
@@ -1335,7 +1335,7 @@ test('what does not go in time is named, and a finalizer is taken off only by fo
   expect(listObjects()).toEqual([])
 })
 
-test('a trial that is told to stop is cleaned up', async () => {
+test('an aborted test is cleaned up', async () => {
   simulateOlmV0(api, { plans: [['foo.v1']] })
   const stop = new AbortController()
   const report = await runClusterTest(completeTestPlan(), {
@@ -1347,7 +1347,7 @@ test('a trial that is told to stop is cleaned up', async () => {
   expect(listObjects()).toEqual([])
 })
 
-test('a kubeconfig that starts programs, or is none, is refused without a word of what is in it', async () => {
+test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   const open = (text: string, allowsPrograms = false) => {
     writeFileSync(join(temporaryDirectory, 'other'), text)
     return openCluster({ file: join(temporaryDirectory, 'other'), clock: api.clock, allowsPrograms })

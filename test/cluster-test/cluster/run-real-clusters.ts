@@ -1,7 +1,7 @@
-// `npm run test:cluster`: trials on real control planes, with the controllers of OLM v0, OLM v1 and RukPak: install, upgrade, what
-// fails, what cannot be resolved, and a clean cluster after each. Needs etcd, docker-registry, skopeo and what
-// build-control-plane builds (`CONTROL_PLANE` names its folder); words after it choose stories. Exit 1 where something is not as
-// it should be, 2 where a story that was asked for, by its name or by `--all`, could not be tried.
+// `npm run test:cluster`: install tests on real control planes, with the controllers of OLM v0, OLM v1, and RukPak:
+// install, upgrade, failures, unresolvable packages, and a clean cluster after each. Requires etcd, docker-registry,
+// skopeo, and the output of build-control-plane (`CONTROL_PLANE` names its folder). Arguments select stories. Exits
+// with 1 if a claim fails, and with 2 if a story that was requested by name or by `--all` cannot run.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,8 +30,8 @@ if (
   process.exit(2)
 }
 
-// A network and processes of its own, where the system lets us: nothing that is started here is reached from outside, reaches
-// anything, or goes on when this ends.
+// Runs in separate network and PID namespaces if the system allows it: nothing started here is reachable from outside,
+// can reach the network, or outlives this process.
 const isolationEnvVariable = 'CATALOG_BOT_ALONE'
 if (process.env[isolationEnvVariable] === undefined) {
   const apart = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--']
@@ -46,7 +46,7 @@ if (process.env[isolationEnvVariable] === undefined) {
   }
 }
 
-/** Each on a control plane of its own: RukPak's versions share their CRDs, and what one left must not help another. */
+/** Each runs on a separate control plane: RukPak versions share CRDs, and leftovers of one must not help another. */
 const storyRunners: Readonly<Record<string, (scene: StoryContext) => Promise<void>>> = {
   rights: runRightsStories,
   'olm-v0': runOlmV0Stories,
@@ -55,7 +55,7 @@ const storyRunners: Readonly<Record<string, (scene: StoryContext) => Promise<voi
   'rukpak-v1alpha1': (scene) => runRukPakStories(scene, 'rukpak-v1alpha1'),
   rukpak: (scene) => runRukPakStories(scene, 'rukpak'),
 }
-/** What each story needs beside the control plane: parts of build-control-plane, and what they leave. */
+/** What each story requires besides the control plane: parts of build-control-plane, and the files that they create. */
 const storyRequirements: Readonly<
   Record<string, { readonly parts: string; readonly files: readonly string[] }>
 > = {

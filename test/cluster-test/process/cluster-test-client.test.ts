@@ -1,5 +1,5 @@
-// The processes of trials, as the App starts them: one that holds the kubeconfig and reads no catalog, others that serve catalogs
-// and hold nothing.
+// The processes of cluster tests as the App starts them. One holds the kubeconfig and reads no catalog. The others
+// serve catalogs and hold no credentials.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -66,7 +66,7 @@ const plannedTest: PlannedClusterTest = {
   isUpgrade: false,
 }
 
-test('the process reads the operator’s list and asks the cluster that it names, as the account that it has', async () => {
+test('the process reads the operator’s list and connects to the cluster listed there', async () => {
   expect(await clusterTests.order({ kind: 'prepare', ...orderSource })).toMatchObject({
     kind: 'prepared',
     servesCatalogs: true,
@@ -82,7 +82,7 @@ test('the process reads the operator’s list and asks the cluster that it names
   expect(apiServer.api.requests.map(({ path }) => path)).toContain('/version')
 })
 
-test('a catalog is served from the tree that was named, for as long as it is used', async () => {
+test('serves a catalog from the requested tree only while it is in use', async () => {
   const order = { mirror: join(folder, 'mirror.git'), tree, root: 'catalogs', port: 0 }
   const used = await clusterTests.withServedCatalog(order, async (port) => ({
     port,
@@ -102,7 +102,7 @@ test('a catalog is served from the tree that was named, for as long as it is use
   })
 })
 
-test('without a list of the operator nobody tries, and no process is started', async () => {
+test("rejects orders without the operator's list", async () => {
   const nobody = openClusterTestClient({})
   expect(await nobody.order({ kind: 'prepare', ...orderSource })).toMatchObject({ kind: 'refused' })
   await nobody.close()

@@ -1,4 +1,4 @@
-// The process with the kubeconfigs: whose cluster it opens, what it tells meanwhile, and what no order can choose.
+// The process with the kubeconfigs: which cluster it opens, what progress it reports, and what an order cannot choose.
 import { expect, test } from '@jest/globals'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import {
@@ -110,7 +110,7 @@ async function withTestOrderScenario(
   }
 }
 
-test('a trial runs on the cluster that the operator has for the repository, within the quota that he gives', () =>
+test('runs a test on the cluster configured for the repository, within the configured quota', () =>
   withTestOrderScenario(async ({ api, opened, news, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
     const answer = await sendOrder(createTestOrder())
@@ -125,11 +125,11 @@ test('a trial runs on the cluster that the operator has for the repository, with
     expect(made.find(({ kind }) => kind === 'CatalogSource')?.spec).toMatchObject({
       address: 'bot.example:4000',
     })
-    // Its names come before anything that has them.
+    // The id is reported before any object has it in its name.
     expect(news[0]?.id).toBe(answer.kind === 'tried' ? answer.report.id : '')
   }))
 
-test('nothing is written before the API enforces the policies on the account; where it does not, nothing is tried', () =>
+test('writes nothing until the API enforces the policies on the account, and fails if it never does', () =>
   withTestOrderScenario(async ({ api, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
     const writes = () =>
@@ -149,7 +149,7 @@ test('nothing is written before the API enforces the policies on the account; wh
       why: 'the policies in cluster-rights.yaml do not restrict this account: a dry run to create the Namespace not-of-a-trial was accepted',
     })
     expect(writes()).toEqual([])
-    // What the API does not say is no rejection.
+    // An error that isn't a policy rejection doesn't prove that the policies apply.
     api.policiesSince = -Infinity
     api.fault = ({ method }) =>
       method === 'POST' ? statusResponse(503, 'Unavailable', 'restarting') : undefined
@@ -176,7 +176,7 @@ test('nothing is written before the API enforces the policies on the account; wh
     )
   }))
 
-test('what is tried reaches the API of the cluster and what the operator allows, and is not tried where nobody knows how', () =>
+test('allows egress to the API and configured networks; skips the test if API addresses are unknown', () =>
   withTestOrderScenario(async ({ api, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
     const policyFor = async (owner: string) => {
@@ -209,7 +209,7 @@ test('what is tried reaches the API of the cluster and what the operator allows,
     })
   }))
 
-test('OLM v1 takes the images that the App found, by their digests, or the trial says why there are none', () =>
+test('OLM v1 uses the images that the App found, by digest, or the test reports why there are none', () =>
   withTestOrderScenario(
     async ({ api, sendOrder }) => {
       simulateOlmV1(api, { installs: { base: 'foo.v0', head: 'foo.v1' } })
@@ -247,7 +247,7 @@ test('OLM v1 takes the images that the App found, by their digests, or the trial
     [...coreKinds, ...olmV1Kinds],
   ))
 
-test('a repository, or an installation, that the operator does not name gets no cluster, whatever its order says', () =>
+test('rejects a repository or installation that the operator did not list, regardless of the order', () =>
   withTestOrderScenario(async ({ api, opened, sendOrder }) => {
     for (const wrong of [
       { installation: 8 },
@@ -259,7 +259,7 @@ test('a repository, or an installation, that the operator does not name gets no 
     expect(api.requests).toEqual([])
   }))
 
-test('what a process before left is taken away first, and a trial that nobody wants any more is stopped and taken away', () =>
+test('removes what an earlier process left behind, and stops and cleans up a canceled test', () =>
   withTestOrderScenario(async ({ api, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
     api.put({
@@ -283,7 +283,7 @@ test('what a process before left is taken away first, and a trial that nobody wa
     expect(api.list('Namespace')).toEqual([])
   }))
 
-test('what the cluster or the operator has no place for is not tried, and says why', async () => {
+test('skips a test that the cluster does not support or that has no catalog, and reports why', async () => {
   await withTestOrderScenario(async ({ sendOrder }) => {
     const v1 = await sendOrder(createTestOrder({ trial: { ...plannedTest, target: 'OLM v1' } }))
     expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster does not serve the OLM v1 API' })
@@ -299,7 +299,7 @@ test('what the cluster or the operator has no place for is not tried, and says w
   })
 })
 
-test('the list is read strictly, without a word of what is in it, and entries of one cluster share its slot', () => {
+test('parses the list strictly, keeps its content out of errors, and gives each cluster one slot', () => {
   expect(() => parseClusterTargets('- {github: a/b, kubeconfig: c, namespace: secret-name}')).toThrow(
     /^CLUSTER_TARGETS: 0: (?!.*secret-name: )/,
   )
@@ -314,7 +314,7 @@ test('the list is read strictly, without a word of what is in it, and entries of
   expect(findClusterTarget(targets, { github: { owner: 'A', name: 'B' }, installation: 1 })).toBe(targets[0])
 })
 
-test('only the process that tries learns where the list is', () => {
+test('takes the path of the list out of the environment, so that only the test process gets it', () => {
   const environment: Record<string, string | undefined> = {
     CLUSTER_TARGETS: '/etc/clusters',
     PRIVATE_KEY: 'x',

@@ -1,4 +1,4 @@
-// For tests in which nothing is tried on a cluster: whoever tries is told so.
+// For tests in which nothing runs on a cluster: every order rejects with an error.
 import type { ClusterTestClient } from '../../../src/cluster-test/process/cluster-test-client.ts'
 
 export const rejectingClusterTests: ClusterTestClient = {

@@ -1,5 +1,5 @@
-// What one stranger's pull request may cost others: nothing of it is worked on in this process, and what does not end is
-// ended, said to be too large, and does not keep the next one waiting.
+// What one untrusted pull request can cost others: no part of it is processed in this process, and an evaluation that
+// does not end is killed, reported as too large, and does not delay the next one.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { openEvaluationPool, type EvaluationPool } from '../../../src/evaluate/w
 import { readFileSync, readdirSync } from 'node:fs'
 import { openEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
 
-/** Of this test's own processes, those that run a script. */
+/** The child processes of this test that run a script. */
 function listProcessesOf(script: string): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -32,7 +32,7 @@ function listProcessesOf(script: string): readonly string[] {
 
 const manyKeysYaml = Array.from({ length: 16_000 }, (_, at) => `key${at}: [a]\n`).join('')
 
-describe('a pull request of a stranger', () => {
+describe('an untrusted pull request', () => {
   let fixture: EvaluationFixture
   let facts: string
   const pools: EvaluationPool[] = []
@@ -65,7 +65,7 @@ describe('a pull request of a stranger', () => {
     const pool = openEvaluationPool({ ...defaultEvaluationBudget, ...budget }, 2)
     pools.push(pool)
     const snapshot = 'head' in changes ? (changes as PullSnapshot) : await fixture.snapshotOf(changes)
-    // By this thread's own time: on a busy machine it stands still for others' sake, too.
+    // CPU time of this thread, because other processes can also stall it on a busy machine.
     const used = () => {
       const { user, system } = process.threadCpuUsage()
       return (user + system) / 1000
@@ -88,7 +88,7 @@ describe('a pull request of a stranger', () => {
     }
   }
 
-  test('with owner files of many keys is judged without this process standing still', async () => {
+  test('with owner files of many keys is evaluated without blocking this process', async () => {
     const response = await look({
       'catalogs/v4.20/foo/OWNERS': manyKeysYaml,
       'operators/foo/ci.yaml': manyKeysYaml,
@@ -97,14 +97,14 @@ describe('a pull request of a stranger', () => {
     expect(response.stalled).toBeLessThan(500)
   }, 240_000)
 
-  test('that takes longer than its time is too large, with the number', async () => {
+  test('that exceeds its time limit is too large, and the reason has the limit', async () => {
     expect((await look({ 'operators/foo/ci.yaml': manyKeysYaml }, { time: 50 })).answer).toEqual({
       kind: 'too-large',
       why: 'checking the change takes more than 0 seconds',
     })
   }, 240_000)
 
-  test('that names more people than may be looked up asks GitHub about none of them', async () => {
+  test('that names more users than the lookup limit is too large, and looks up none of them', async () => {
     const reviewers = Array.from({ length: 1500 }, (_, at) => `  - somebody-${at}\n`).join('')
     requests.length = 0
     const response = await look({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
@@ -112,7 +112,7 @@ describe('a pull request of a stranger', () => {
     expect(requests.filter(({ kind }) => kind === 'ask')).toEqual([])
   }, 240_000)
 
-  test('that changes more paths than may be checked is too large, with both numbers', async () => {
+  test('that changes more paths than the limit is too large, and the reason has both numbers', async () => {
     const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`docs/${at}.md`, `${at}\n`]))
     expect((await look(files, { changedPaths: 20 })).answer).toEqual({
       kind: 'too-large',
@@ -120,17 +120,17 @@ describe('a pull request of a stranger', () => {
     })
   }, 240_000)
 
-  test('whose changed files are more than may be held in memory is too large, with the number', async () => {
+  test('with changed files above the memory limit is too large, and the reason has the limit', async () => {
     const megabyte = `${'# a line of a large file\n'.repeat(40_000)}schema: olm.package\nname: foo\n`
     const files = { 'catalogs/v4.20/foo/a.yaml': megabyte, 'catalogs/v4.20/foo/b.yaml': `#\n${megabyte}` }
     expect((await look(files, { changedBytes: 1024 * 1024 })).answer).toEqual({
       kind: 'too-large',
-      why: 'the changed files are larger than 1 MB in total',
+      why: 'the changed files total more than 1 MB',
     })
     expect((await look(files, { changedBytes: 2 * 1024 * 1024 })).answer.kind).toBe('seen')
   }, 240_000)
 
-  test('whose few tree objects stand for a billion paths is too large, soon', async () => {
+  test('with few tree objects that expand to a billion paths is too large', async () => {
     const response = await look(await fixture.createTreeBomb(), { paths: 20_000 })
     expect(response.answer).toMatchObject({
       kind: 'too-large',
@@ -138,7 +138,7 @@ describe('a pull request of a stranger', () => {
     })
   }, 240_000)
 
-  test('is looked at while the only process for large ones works, when GitHub says that it is small', async () => {
+  test('is evaluated while large ones occupy their slots, if its size is small or unknown', async () => {
     const pool = openEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
     const [small, large] = [
@@ -155,7 +155,7 @@ describe('a pull request of a stranger', () => {
     })
     const huge = { files: 3000, lines: 90_000, comments: 0 }
     let startCount = 0
-    // All places for large ones are taken by looks that wait for an answer.
+    // Evaluations that wait for an answer occupy all slots for large pull requests.
     const waiting = Array.from({ length: 2 }, () =>
       pool.evaluate(
         order(large),
@@ -173,13 +173,13 @@ describe('a pull request of a stranger', () => {
       (await pool.evaluate(order(small), answer, { size: { files: 1, lines: 2, comments: 0 } })).kind,
     ).toBe('seen')
     expect((await pool.evaluate(order(small), answer)).kind).toBe('seen')
-    // None of them had to give way for that, and begin anew.
+    // None of them was interrupted and restarted for that.
     expect(startCount).toBeLessThanOrEqual(2)
     hangs.resolve()
     for (const one of waiting) expect((await one).kind).toBe('seen')
   }, 240_000)
 
-  test('is looked at by the process that looked before, and not by one that found something too large', async () => {
+  test('is evaluated by the same process as before, but not by one that reported too-large', async () => {
     const pool = openEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'once more\n' })
@@ -200,7 +200,7 @@ describe('a pull request of a stranger', () => {
     expect(ours()).not.toContain(first)
   }, 240_000)
 
-  test('fails as we fail, not as if it were too large, when the memory does not answer', async () => {
+  test('fails with the error of the store, and not as too large, if the store does not answer', async () => {
     const pool = openEvaluationPool(defaultEvaluationBudget, 1)
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'hello\n' })

@@ -1,4 +1,4 @@
-// What a neighbour says of its place among others is what reading it exactly says, places aside.
+// Reading the upgrade facts of a bundle without positions gives the same values as reading them with positions.
 import { describe, expect, test } from '@jest/globals'
 import {
   readBundleUpgradeFacts,
@@ -37,7 +37,7 @@ metadata:
 spec:
 ${spec}`
 
-describe('facts without places', () => {
+describe('facts without positions', () => {
   test.each([
     [
       'plain fields',
@@ -46,31 +46,31 @@ describe('facts without places', () => {
     ['fields of other types', csvYaml('  replaces: 1.0\n  version: 2\n  skips:\n  - 3\n  - yes\n  - null\n')],
     ['a flow list', csvYaml('  skips: [foo.v1.5.0, foo.v1.6.0]\n')],
     ['an anchor', csvYaml('  replaces: &a foo.v1.0.0\n  skips:\n  - *a\n')],
-    ['a key twice', csvYaml('  replaces: foo.v1.0.0\n  replaces: foo.v1.1.0\n')],
-    ['a merge', csvYaml('  <<: {replaces: foo.v1.0.0}\n')],
+    ['a duplicate key', csvYaml('  replaces: foo.v1.0.0\n  replaces: foo.v1.1.0\n')],
+    ['a merge key', csvYaml('  <<: {replaces: foo.v1.0.0}\n')],
     ['JSON', '{"kind":"ClusterServiceVersion","metadata":{"name":"foo.v1"},"spec":{"skips":["x"]}}'],
     [
       'several documents',
       csvYaml('  replaces: foo.v1.0.0\n---\nkind: ClusterServiceVersion\nmetadata: {name: other}\n'),
     ],
-    ['an empty document in front', `---\n---\n${csvYaml('  replaces: foo.v1.0.0\n')}`],
-    ['a separator in front', csvYaml('  replaces: foo.v1.0.0\n', '---\n')],
+    ['a leading empty document', `---\n---\n${csvYaml('  replaces: foo.v1.0.0\n')}`],
+    ['a leading separator', csvYaml('  replaces: foo.v1.0.0\n', '---\n')],
     ['a comment and a byte order mark', csvYaml('  replaces: foo.v1.0.0 # x\n', '\ufeff# y\n')],
     ['carriage returns', csvYaml('  replaces: foo.v1.0.0\n').replaceAll('\n', '\r\n')],
-    ['no line end', csvYaml('  replaces: foo.v1.0.0')],
+    ['no trailing newline', csvYaml('  replaces: foo.v1.0.0')],
     ['an unreadable document', csvYaml('  replaces: "foo\n')],
-    ['bytes that are no text', csvYaml('  replaces: foo\u0001\n')],
-    ['a version of three parts', csvYaml('').replace('operators.coreos.com/v1alpha1', 'a/b/c')],
+    ['bytes that are not text', csvYaml('  replaces: foo\u0001\n')],
+    ['an API version with three parts', csvYaml('').replace('operators.coreos.com/v1alpha1', 'a/b/c')],
     ['no kind', csvYaml('').replace('kind: ClusterServiceVersion\n', '')],
-    ['nothing', ''],
-  ])('are those with places: %s', (_, text) => {
+    ['an empty file', ''],
+  ])('equal those with positions: %s', (_, text) => {
     const files = () => bundleWithCsv(text)
     expect(formatFactMessages(readBundleUpgradeFacts(files(), { places: false }))).toEqual(
       formatFactMessages(readBundleUpgradeFacts(files())),
     )
   })
 
-  test('are read at all', () => {
+  test('contain the name, replaces, skips, and package', () => {
     const messages = formatFactMessages(
       readBundleUpgradeFacts(bundleWithCsv(csvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
         places: false,

@@ -1,4 +1,4 @@
-// A manifest says the same, and at the same places, whichever reader reads it.
+// A manifest has the same content and positions, regardless of which reader reads it.
 import { describe, expect, test } from '@jest/globals'
 import { createBundleLocator } from '../../../packages/bundle/src/bundle-locator.ts'
 import { formatUntypedGoJson, readManifest } from '../../../packages/bundle/src/manifest-document.ts'
@@ -7,12 +7,12 @@ import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
 import { suiteNames } from '../../../packages/findings/src/suites.ts'
 import { SeededRandom, createMutatedDocuments } from '../fbc/go/fast/mutated-documents.ts'
 
-/** Any: the documents are the same in every run. */
+/** An arbitrary seed, so that the documents are the same in every run. */
 const fixedSeed = 16
 
 const encoder = new TextEncoder()
 
-/** The same document with an empty one behind it: only the exact reader takes that. */
+/** The same document followed by an empty one, which only the exact reader accepts. */
 const withTrailingSeparator = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([bytes, encoder.encode('---\n')])
 
@@ -28,7 +28,7 @@ function readFacts(bytes: Uint8Array) {
   }
 }
 
-/** Blocks that are written twice are read once, and again only where somebody asks. */
+/** Repeated blocks are parsed once, and again only on request. */
 const schemaBlock = (name: string) => `  ${name}:
     openAPIV3Schema:
       type: object
@@ -50,13 +50,13 @@ ${schemaBlock('one')}${schemaBlock('two')}  list:
 `
 
 describe('a manifest', () => {
-  test('with the same block twice is what the exact reader reads', () => {
+  test('with a repeated block is read as by the exact reader', () => {
     const bytes = encoder.encode(repeatedBlocks)
     expect(parseRegularManifest(bytes)).toBeDefined()
     expect(readFacts(bytes)).toEqual(readFacts(withTrailingSeparator(bytes)))
   })
 
-  test('is what the exact reader reads, whatever it looks like', () => {
+  test('with random mutations is read as by the exact reader', () => {
     const random = new SeededRandom(fixedSeed)
     let fast = 0
     for (let round = 0; round < 300; round++) {
@@ -66,26 +66,26 @@ describe('a manifest', () => {
       if (parseRegularManifest(one)) fast++
       expect(readFacts(one)).toEqual(readFacts(withTrailingSeparator(one)))
     }
-    // Where only the exact reader is asked nothing is shown.
+    // Documents that only the exact reader accepts prove nothing.
     expect(fast).toBeGreaterThan(100)
   })
 
   test.each([
-    ['behind a space that is none of ASCII', '\u00a0{a: b}'],
-    ['behind blanks', '  {"a": "b"}'],
-    ['at once', '{"a": "b"}'],
-  ])('that begins with a brace is JSON: %s', (_, text) => {
+    ['after a non-ASCII space', '\u00a0{a: b}'],
+    ['after whitespace', '  {"a": "b"}'],
+    ['immediately', '{"a": "b"}'],
+  ])('that starts with a brace is JSON: %s', (_, text) => {
     expect(parseRegularManifest(encoder.encode(text))).toBeUndefined()
   })
 
-  test('of several documents is the first one', () => {
+  test('with several documents is left to the exact reader', () => {
     const bytes = encoder.encode('a: b\n---\nc: d\n')
     expect(parseRegularManifest(bytes)).toBeUndefined()
     expect(readManifest(bytes)).toMatchObject({ documents: 2 })
   })
 })
 
-test('a bundle that repeats itself is judged as one that does not', () => {
+test('a bundle with repeated blocks gets the same findings from both readers', () => {
   const annotations = `annotations:
   operators.operatorframework.io.bundle.mediatype.v1: registry+v1
   operators.operatorframework.io.bundle.manifests.v1: manifests/

@@ -14,7 +14,7 @@ const minimalSpec = {
 }
 const gzippedSize = (bytes: Uint8Array) => gzipSync(bytes).length
 
-/** A bundle without fault, changed by `shape`. */
+/** A valid bundle, changed by `shape`. */
 function createBundle(shape: SampleBundle = {}): BundleFiles {
   return createBundleFiles('good', { ...shape, spec: { ...minimalSpec, ...shape.spec } })
 }
@@ -56,7 +56,7 @@ const chartYaml = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
 const helmBundle = (text: string, more: Readonly<Record<string, string>> = {}) =>
   toBundleFiles({ 'Chart.yaml': text, 'templates/a.yaml': 'a: {{ .Values.a }}', ...more })
 
-describe('a bundle that opm refuses', () => {
+describe('a bundle that opm rejects', () => {
   const broken = createBundle({
     spec: {
       version: 1,
@@ -72,7 +72,7 @@ describe('a bundle that opm refuses', () => {
   })
   const { findings } = validateBundle(broken)
 
-  test('is told all reasons at once, each where it stands, and what else is wrong', () => {
+  test('reports all reasons at once, and the other problems', () => {
     const rejections = findings.filter(({ rule }) => rule === 'unreadable-bundle')
     expect(rejections.map(({ what }) => what)).toEqual([
       expect.stringContaining('cannot unmarshal number into Go value of type string'),
@@ -82,13 +82,13 @@ describe('a bundle that opm refuses', () => {
     ])
     expect(findings.map(({ rule }) => rule)).toContain('unusable-install-modes')
   })
-  test('shows every reason on a line of its own file', () => {
+  test('reports every reason in a manifest file', () => {
     for (const { rule, at } of findings)
       if (rule === 'unreadable-bundle') expect(at?.file).toMatch(/^manifests\//)
   })
 })
 
-describe('bundles without fault', () => {
+describe('valid bundles', () => {
   test.each<[string, BundleFiles]>([
     ['registry+v1', createBundle()],
     [
@@ -345,7 +345,9 @@ const nodeAffinities = {
   }),
 }
 
-/** Of rules that look at what a bundle says (every one has its examples, too): the suite, what wakes it, and what is nearly the same and does not. */
+/**
+ * For each rule about the content of a bundle: its suite, a bundle that triggers it, and a similar one that does not.
+ */
 const contentRuleCases: readonly (readonly [
   rule: string,
   suite: RuleSuite | undefined,
@@ -776,16 +778,16 @@ function operatorHubBundle() {
   ).map(([rule, bad, suite]) => [rule, suite ?? ('operatorhub' as const), bad, good] as const)
 }
 
-describe('rules about what a bundle says', () => {
+describe('rules about the content of a bundle', () => {
   test.each(contentRuleCases)('%s (%s)', (rule, suite, bad, good) => {
     expect(findReportedRules(bad, suite && [suite])).toEqual([rule])
     expect(findReportedRules(good, suite && [suite])).toEqual([])
   })
-  test('those of a suite are silent unless it is asked for', () => {
+  test('report nothing from a suite that is not requested', () => {
     for (const [rule, suite, bad] of contentRuleCases)
       if (suite !== undefined) expect({ rule, woken: findReportedRules(bad) }).toEqual({ rule, woken: [] })
   })
-  test('each rule is of the suite that wakes it', () => {
+  test('each rule belongs to the suite that enables it', () => {
     for (const [rule, suite] of contentRuleCases)
       expect({ rule, suite }).toEqual({ rule, suite: suiteByRuleId.get(rule) })
   })
@@ -806,7 +808,7 @@ describe('labels of the image', () => {
   const labels = { [bundleAnnotationKeys.mediaType]: 'registry+v1', [bundleAnnotationKeys.channels]: 'alpha' }
   const wokenBy = (given: BundleFiles) =>
     validateBundle(given, { labels }).findings.map(({ rule, data }) => ({ rule, data }))
-  test('that say something else than the file are told, and the file counts', () => {
+  test('that differ from the file are reported, and the file takes precedence', () => {
     expect(wokenBy(createBundle())).toEqual([
       {
         rule: 'labels-disagree',
@@ -814,7 +816,7 @@ describe('labels of the image', () => {
       },
     ])
   })
-  test('stand in for a file that is not there, and opm still refuses the bundle', () => {
+  test('replace a missing file, but opm still rejects the bundle', () => {
     expect([
       ...new Set(
         wokenBy(createBundle({ files: { 'metadata/annotations.yaml': undefined } })).map(({ rule }) => rule),
@@ -823,7 +825,7 @@ describe('labels of the image', () => {
   })
 })
 
-describe('each fault wakes its own rule and no other', () => {
+describe('each defect triggers only its own rule', () => {
   test.each(badBundles)('%s', (rule, given) => {
     expect(findReportedRules(given)).toEqual([rule])
   })

@@ -1,5 +1,5 @@
-// The gRPC server as clients meet it: tools that know no protocol, clients that go away, and the end of the process. What it
-// answers is shown beside opm (compare-with-opm.test.ts).
+// The gRPC server as clients use it: reflection for clients without the protocol, clients that disconnect, and
+// shutdown. The comparison of its responses with opm is in compare-with-opm.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Client, credentials, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
@@ -10,7 +10,7 @@ import { openGrpcServer, type GrpcServer } from '../../../packages/fbc-server/sr
 import { getGrpcService, type ProtoMessage } from '../../../packages/fbc-server/src/grpc-services.ts'
 
 const bundleCount = 24
-/** More than any window of a connection takes. */
+/** More than the flow-control window of any connection. */
 function createLargeCatalog(): ServedCatalog {
   const padding = 'x'.repeat(256 * 1024)
   const blobs: object[] = [
@@ -94,7 +94,7 @@ describe('reflection', () => {
       },
     })
   })
-  test('describes them so that a client needs nothing else to call them', async () => {
+  test('describes them completely enough for a client to call them', async () => {
     const { file_descriptor_response: found } = await requestReflection('v1', {
       file_containing_symbol: 'api.Registry.GetPackage',
     })
@@ -117,7 +117,7 @@ describe('reflection', () => {
       resolvedType: { name: 'FieldsEntry', options: { map_entry: true } },
     })
   })
-  test('says what it does not know', async () => {
+  test('reports what it does not know', async () => {
     for (const request of [
       { file_by_filename: 'no/such.proto' },
       { file_containing_symbol: 'api.Nothing' },
@@ -129,8 +129,8 @@ describe('reflection', () => {
   })
 })
 
-describe('a list that is long', () => {
-  test('arrives whole, and other calls are answered meanwhile', async () => {
+describe('a long list', () => {
+  test('arrives completely, and other calls are answered at the same time', async () => {
     const events: string[] = []
     const list = (async () => {
       for await (const _ of streamBundles()) events.push('bundle')
@@ -143,7 +143,7 @@ describe('a list that is long', () => {
     expect(events.filter((event) => event === 'bundle')).toHaveLength(bundleCount)
     expect(events.indexOf('large')).toBeLessThan(events.length - 1)
   })
-  test('is not read further for a client that went away', async () => {
+  test('is not read further after the client disconnected', async () => {
     let read = 0
     const counting: ServedCatalog = {
       ...testCatalog,
@@ -164,13 +164,13 @@ describe('a list that is long', () => {
     })
     expect(code).toBe(status.CANCELLED)
     leaving.close()
-    // Nobody waits for what is left: the server ends at once.
+    // No client waits for the rest, so the server ends at once.
     await other.close(60_000)
     expect(read).toBeLessThan(bundleCount)
   })
 })
 
-test('a server that ends lets the call under way have its answer, and takes no other', async () => {
+test('a server that ends completes the running call and accepts no others', async () => {
   const ending = await openGrpcServer(testCatalog, { host: '127.0.0.1', port: 0 })
   const reflectionClient = new Client(`127.0.0.1:${ending.port}`, credentials.createInsecure())
   const call = streamBundles(reflectionClient)
@@ -191,7 +191,7 @@ test('a server that ends lets the call under way have its answer, and takes no o
   reflectionClient.close()
 })
 
-test('a port that is taken is told of', async () => {
+test('an error reports a port that is in use', async () => {
   await expect(openGrpcServer(testCatalog, { host: '127.0.0.1', port: grpcServer.port })).rejects.toThrow(
     'EADDRINUSE',
   )

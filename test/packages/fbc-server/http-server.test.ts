@@ -1,4 +1,4 @@
-// catalogd's HTTP API: all blobs or those that are asked for, conditional requests, and what it refuses in Go's words.
+// catalogd's HTTP API: all blobs or a selection, conditional requests, and what it rejects with Go's messages.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { request } from 'undici'
 import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
@@ -36,7 +36,7 @@ const parseLines = (text: string) =>
 const allBlobsPath = '/api/v1/all'
 
 describe('/api/v1/all', () => {
-  test('is every blob as a line of JSON with sorted keys, as opm makes it of the file', async () => {
+  test('returns every blob as a line of JSON with sorted keys, as opm converts the file', async () => {
     const { status, headers, text } = await sendRequest(allBlobsPath)
     expect({ status, type: headers['content-type'], date: headers['last-modified'] }).toEqual({
       status: 200,
@@ -48,7 +48,7 @@ describe('/api/v1/all', () => {
       '{"defaultChannel":"stable","description":"The package\'s <own> words & more \\u2028","icon":{"base64data":"PHN2Zy8+","mediatype":"image/svg+xml"},"name":"metadata","schema":"olm.package"}',
     )
   })
-  test('is not sent again to who has it', async () => {
+  test('is not sent again to a client that has it', async () => {
     const { headers } = await sendRequest(allBlobsPath)
     const etag = String(headers.etag)
     for (const [condition, status] of [
@@ -66,7 +66,7 @@ describe('/api/v1/all', () => {
       })
     }
   })
-  test('to HEAD says how long it is, and nothing else', async () => {
+  test('returns only the length in response to HEAD', async () => {
     const [head, whole] = await Promise.all([
       sendRequest(allBlobsPath, {}, 'HEAD'),
       sendRequest(allBlobsPath),
@@ -93,7 +93,7 @@ describe('/api/v1/metas', () => {
     for (const [name, value] of new URLSearchParams(query))
       if (value !== '') for (const blob of parseLines(text)) expect(blob).toMatchObject({ [name]: value })
   })
-  test('takes no parameter that catalogd does not know', async () => {
+  test('accepts no parameter that catalogd does not know', async () => {
     expect(await sendRequest('/api/v1/metas?schema=olm.package&version=1')).toMatchObject({
       status: 400,
       text: '400 Bad Request\n',
@@ -101,7 +101,7 @@ describe('/api/v1/metas', () => {
   })
 })
 
-test('nothing else is there, and nothing can be written', async () => {
+test('no other path exists, and nothing can be written', async () => {
   expect(await sendRequest('/api/v1/other')).toMatchObject({ status: 404 })
   expect(await sendRequest('/')).toMatchObject({ status: 404 })
   expect(await sendRequest(allBlobsPath, {}, 'POST')).toMatchObject({

@@ -21,7 +21,7 @@ const findMostImportantRules = (maxFindings: number) =>
     .findings.map(({ rule }) => rule)
     .join('')
 
-test('errors stay before warnings and warnings before notes, each in its place', () => {
+test('errors are kept before warnings and warnings before notes, in their original order', () => {
   expect([0, 1, 2, 3, 4, 5, 9].map(findMostImportantRules)).toEqual([
     '',
     'b',

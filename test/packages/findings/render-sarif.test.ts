@@ -5,8 +5,8 @@ import type { Finding } from '../../../packages/findings/src/finding.ts'
 import type { AnyFindingRule } from '../../../packages/findings/src/rule.ts'
 
 // What SARIF 2.1.0 requires of the objects that we write: required properties, types, bounds and closed sets,
-// as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are refused,
-// as the published schema does.
+// as its sections 3.13 (sarifLog) to 3.54 (reportingConfiguration) state them. Unknown properties are rejected,
+// as in the published schema.
 const closedObjectSchema = (properties: object, required: string[] = []) => ({
   type: 'object',
   additionalProperties: false,
@@ -156,7 +156,7 @@ describe('findings as SARIF', () => {
     expect(tool.driver.rules[0]?.helpUri).toBe('https://example.org/rules/two-heads.md')
   })
 
-  test('paths are relative references with every odd character encoded', () => {
+  test('paths are relative references with special characters encoded', () => {
     const [result] = renderValidSarif([sampleFinding]).runs[0].results
     expect(result).toMatchObject({
       level: 'error',
@@ -168,7 +168,7 @@ describe('findings as SARIF', () => {
     })
   })
 
-  test('our notes are notes there', () => {
+  test('info findings become notes', () => {
     expect(renderValidSarif([{ ...sampleFinding, severity: 'info' }]).runs[0].results[0]).toMatchObject({
       level: 'note',
     })

@@ -13,7 +13,7 @@ const sampleFinding: Finding = {
 }
 
 describe('findings for a terminal', () => {
-  test('a finding shows its place, its line with a marker, its words and related places', () => {
+  test('a finding shows its location, its line with a marker, its message, and related locations', () => {
     const text = renderText([sampleFinding], { textOf: () => 'a: 1\n- name: foo.v1\nb: 2\n' })
     expect(text).toBe(
       [
@@ -30,7 +30,7 @@ describe('findings for a terminal', () => {
     )
   })
 
-  test('without the text, or past its end, no line is shown', () => {
+  test('no source line is shown without the text or past its end', () => {
     expect(renderText([sampleFinding])).not.toContain('|')
     expect(renderText([sampleFinding], { textOf: () => 'one line' })).not.toContain('|')
   })
@@ -55,7 +55,7 @@ describe('findings for a terminal', () => {
     expect(shown?.slice(marker?.indexOf('^'), (marker?.lastIndexOf('^') ?? 0) + 1)).toBe('HERE')
   })
 
-  test('nothing in a catalog reaches the terminal as a control or a reordering character', () => {
+  test('control characters and bidirectional overrides in a catalog do not reach the terminal', () => {
     const hostile = 'a\u001b[31mred\u0007 \u202egnp.exe\u2028 \ud800 \u009b1m'
     const text = renderText(
       [{ ...sampleFinding, what: hostile, at: { file: hostile, line: 1, column: 1 } }],
@@ -67,12 +67,12 @@ describe('findings for a terminal', () => {
     expect(text).toContain('\\u{1b}[31mred')
   })
 
-  test('colours appear only where they are asked for', () => {
+  test('colors appear only if they are requested', () => {
     expect(renderText([sampleFinding])).not.toContain('\u001b')
     expect(renderText([sampleFinding], { color: true })).toContain('\u001b[31merror\u001b[0m')
   })
 
-  test('no findings give no text, and severities are counted in words', () => {
+  test('no findings produce no text, and the summary counts each severity', () => {
     expect(renderText([])).toBe('')
     const of = (severity: Finding['severity']) => ({ ...sampleFinding, severity })
     expect(countFindings([of('info'), of('error'), of('warning'), of('error')])).toBe(

@@ -1,4 +1,4 @@
-// The operator's key as the publishing process reads it: a new one counts at once, and nothing of it or its place is told.
+// How the publishing process reads the signing key: a new key takes effect at once, and errors reveal nothing about it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { generateKeyPairSync } from 'node:crypto'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a key is opened with its password, kept while its file is the same, and replaced with it', async () => {
+test('opens a key with its password, and caches it until the file changes', async () => {
   const file = join(folder, 'cosign.key')
   writeFileSync(file, cosignPrivateKey)
   const open = openSigningKeyFile(file, 'test')
@@ -25,7 +25,7 @@ test('a key is opened with its password, kept while its file is the same, and re
   expect(first.verifier.verifies(message, (await open()).sign(message))).toBe(false)
 })
 
-test('what is wrong is said without the place of the file, its content and the password', async () => {
+test('reports errors without the path of the file, its content, or the password', async () => {
   const file = join(folder, 'other.key')
   const open = openSigningKeyFile(file, 'guessed')
   await expect(open()).rejects.toMatchObject({

@@ -24,7 +24,7 @@ describe("the publishing process's environment", () => {
     expect(environment['PRIVATE_KEY']).toBe('the key of the App')
   })
 
-  test('without a list of the operator nobody pushes, and no process is started', async () => {
+  test("rejects orders without the operator's list", async () => {
     const publishing = openPublishClient({ PUBLISH_CREDENTIALS: '{"auths":{}}' })
     const order = {
       kind: 'look',

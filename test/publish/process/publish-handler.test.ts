@@ -1,4 +1,4 @@
-// What the process that holds credentials does with an order, and what it refuses whatever the App's process says.
+// How the process that holds credentials handles an order, and what it rejects regardless of the App's process.
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toTreeSha, toBlobSha } from '../../../src/pull-request/ids.ts'
@@ -28,10 +28,10 @@ let fakeRegistries: FakePublisher[]
 let openedEntries: number[]
 let publisherContext: PublishContext
 
-/** The operator's key, where there is one. */
+/** The operator's key, if there is one. */
 let loadSigningKey: () => Promise<SigningKey | undefined>
 
-/** Bases that mirrors have, and their own registries have not. */
+/** Base images that only mirrors have. */
 let mirroredImages: Map<string, string>
 
 /** The first entry's registry: every entry has its own client, and so its own credentials. */
@@ -112,17 +112,17 @@ describe('an order to publish', () => {
     expect(getFirstRegistry().calls).toContain(`verify ${catalogImage}`)
   })
 
-  test('writes nothing once a newer commit came', async () => {
+  test('writes nothing if a newer commit exists', async () => {
     expect(await runPublishOrder(publishOrder, () => 'superseded')).toEqual({ kind: 'superseded' })
     expect(getFirstRegistry().calls.filter((asked) => asked.startsWith('push'))).toEqual([])
   })
 
-  test('of what is there already changes nothing', async () => {
+  test('for an existing image changes nothing', async () => {
     await runPublishOrder(publishOrder)
     expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'published', unchanged: true })
   })
 
-  test('keeps each image under a tag of its own, also two of one commit', async () => {
+  test('gives each image a separate history tag, even two images of one commit', async () => {
     const orderWithHistory = { ...publishOrder, history: { tag: 'v4-0123' } }
     const first = await runPublishOrder(orderWithHistory)
     expect(first).toMatchObject({ history: 'v4-0123' })
@@ -136,7 +136,7 @@ describe('an order to publish', () => {
     ).not.toHaveProperty('history')
   })
 
-  test('fails when the registry gives back something else, and says what', async () => {
+  test('fails if the registry returns something else, and reports the differences', async () => {
     getFirstRegistry().verify = () =>
       Promise.resolve({
         digest: '',
@@ -151,7 +151,7 @@ describe('an order to publish', () => {
     })
   })
 
-  test('fails when somebody moves a tag meanwhile, such that it is tried again', async () => {
+  test('fails with a retryable error if a tag moves during the push or verification', async () => {
     getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('push')) getFirstRegistry().putImage(catalogImage, 'latest', 'theirs')
     }
@@ -162,7 +162,7 @@ describe('an order to publish', () => {
     expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: true })
   })
 
-  test('says what a registry does not do, and whether waiting helps', async () => {
+  test('reports registry errors, and whether a retry helps', async () => {
     getFirstRegistry().beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503', { retryAfter: 9 })
     }
@@ -178,7 +178,7 @@ describe('an order to publish', () => {
     expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: false })
   })
 
-  test('of a directory that the tree has not pushes nothing', async () => {
+  test('for a directory that is not in the tree pushes nothing', async () => {
     expect(await runPublishOrder({ ...publishOrder, root: 'catalogs/gone' })).toMatchObject({
       kind: 'failed',
       retryable: false,
@@ -187,13 +187,13 @@ describe('an order to publish', () => {
   })
 })
 
-/** What lies beside an image, by kind. */
+/** The types of the artifacts attached to an image. */
 const listAttachedTypes = async (digest: string) =>
   (await getFirstRegistry().attached(catalogImage, digest)).map(({ artifactType }) =>
     artifactType.split('.').at(-1),
   )
 
-describe('what is put beside an image', () => {
+describe('the attachments of an image', () => {
   const source = {
     'org.opencontainers.image.source': 'https://github.com/coast/operators',
     'org.opencontainers.image.revision': '0'.repeat(40),
@@ -216,7 +216,7 @@ describe('what is put beside an image', () => {
     verifying = openVerifyingKey(publicKey.export({ format: 'pem', type: 'spki' }) as string)
   })
 
-  test('is its bill of images and its provenance, once, however often it is published', async () => {
+  test('are its bill of materials and provenance, once, even if it is published again', async () => {
     const digest = publishedDigest(await runPublishOrder(given))
     expect(await listAttachedTypes(digest)).toEqual([
       expect.stringContaining('cyclonedx'),
@@ -226,7 +226,7 @@ describe('what is put beside an image', () => {
     expect(await listAttachedTypes(digest)).toHaveLength(2)
   })
 
-  test('is only missed without a key: the image counts as published', async () => {
+  test('are optional without a key: if they fail, the image counts as published', async () => {
     getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('server', 'quay.io answered 500')
     }
@@ -236,7 +236,7 @@ describe('what is put beside an image', () => {
     })
   })
 
-  test('is signed with the key of the entry, with the commit and the base that it was built from', async () => {
+  test('are signed with the key of the entry, and name the commit and the base image', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const digest = publishedDigest(await runPublishOrder(given))
     expect(await verified()).toMatchObject({
@@ -257,7 +257,7 @@ describe('what is put beside an image', () => {
     expect([signatures, provenance.length, (await listAttachedTypes(digest)).length]).toEqual([1, 1, 3])
   })
 
-  test('has to be signed where there is a key: until then the image is not published', async () => {
+  test('are required with a key: until they are signed, the image is not published', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('unsupported', 'quay.io takes no such thing')
@@ -272,13 +272,13 @@ describe('what is put beside an image', () => {
     expect(await verified()).toMatchObject({ signatures: 1 })
   })
 
-  test('with a key that cannot be used nothing is pushed', async () => {
+  test('with an unusable key, nothing is pushed', async () => {
     loadSigningKey = () => Promise.reject(new ImageError('key', 'the password does not fit the key'))
     expect(await runPublishOrder(given)).toMatchObject({ kind: 'failed', retryable: true })
     expect(getFirstRegistry().calls).toEqual([])
   })
 
-  test('an image that somebody else put there is replaced by ours, and not signed, though its content is the same', async () => {
+  test('an image from elsewhere with the same content is replaced by ours and not signed', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const ours = publishedDigest(await runPublishOrder(given))
     const shelf = getFirstRegistry().getRepository(catalogImage)
@@ -293,7 +293,7 @@ describe('what is put beside an image', () => {
     ).toBeUndefined()
   })
 
-  test('an image of ours from another commit stays, and is signed', async () => {
+  test('our image from another commit is kept and signed', async () => {
     const first = publishedDigest(await runPublishOrder(given))
     loadSigningKey = () => Promise.resolve(signing)
     const later = {
@@ -304,7 +304,7 @@ describe('what is put beside an image', () => {
     expect(await verified()).toMatchObject({ digest: first, signatures: 1 })
   })
 
-  test('says of an image on a new base which image its catalog is from', async () => {
+  test('name the image that the catalog came from after a rebase', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const old = publishedDigest(await runPublishOrder(given))
     getFirstRegistry().bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
@@ -329,7 +329,7 @@ describe('what is put beside an image', () => {
     ])
   })
 
-  test('is nothing for a preview: no key says anything of what a pull request proposes', async () => {
+  test('do not exist for a preview, even with a key', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const digest = publishedDigest(
       await runPublishOrder({ ...given, purpose: 'preview', tags: ['pr-12-v4'] }),
@@ -341,17 +341,17 @@ describe('what is put beside an image', () => {
 
 describe("the operator's list", () => {
   test.each([
-    ["into another's image repository", { ...publishOrder, image: 'quay.io/inland/catalog' }],
+    ["into another tenant's image repository", { ...publishOrder, image: 'quay.io/inland/catalog' }],
     [
       'for a repository that is not listed',
       { ...publishOrder, github: { owner: 'mallory', name: 'operators' } },
     ],
-  ])('keeps an order %s from every registry', async (_name, given) => {
+  ])('rejects an order %s before any registry is opened', async (_name, given) => {
     expect(await runPublishOrder(given)).toMatchObject({ kind: 'refused' })
     expect(openedEntries).toEqual([])
   })
 
-  test("opens the registry with the asker's own entry alone", async () => {
+  test('opens the registry only with the entry of the requesting repository', async () => {
     await runPublishOrder({
       ...publishOrder,
       github: { owner: 'inland', name: 'operators' },
@@ -360,7 +360,7 @@ describe("the operator's list", () => {
     expect(openedEntries).toEqual([1])
   })
 
-  test("keeps bases of the operator's network from those to whom it is not given", async () => {
+  test("rejects base images on the operator's network unless the entry allows them", async () => {
     getFirstRegistry().bases.set(`${internalBaseImage}:1`, `sha256:${'d'.repeat(64)}`)
     const other = {
       ...publishOrder,
@@ -387,8 +387,8 @@ describe("the operator's list", () => {
   })
 })
 
-describe('a look', () => {
-  test('finds a base that only a mirror has, and asks no mirror for what is published', async () => {
+describe('reading the current state', () => {
+  test('finds a base image that only a mirror has, but reads no published tags from a mirror', async () => {
     const digest = `sha256:${'f'.repeat(64)}`
     mirroredImages.set('quay.io/base/mirrored:1', digest).set(`${catalogImage}:latest`, digest)
     expect(
@@ -406,7 +406,7 @@ describe('a look', () => {
 describe('previews', () => {
   const preview = { ...publishOrder, purpose: 'preview' as const, tags: ['pr-12-v4'] }
 
-  test('get tags of their own kind', async () => {
+  test('get preview tags', async () => {
     expect(await runPublishOrder(preview)).toMatchObject({ kind: 'published' })
   })
 
@@ -436,7 +436,7 @@ describe('removing old images', () => {
   const remove = (images: Extract<PublishRequest, { kind: 'remove' }>['images']) =>
     runPublishOrder({ kind: 'remove', ...orderSource, image: catalogImage, images })
 
-  test('takes those that nothing else names', async () => {
+  test('removes images that no other tag names', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     getFirstRegistry().putImage(catalogImage, 'latest', 'new')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toEqual({
@@ -448,7 +448,7 @@ describe('removing old images', () => {
     expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBeDefined()
   })
 
-  test('leaves what any other tag names, whoever set it', async () => {
+  test('leaves an image that has any other tag, even one that we did not set', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     getFirstRegistry().putImage(catalogImage, 'somebody', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
@@ -457,7 +457,7 @@ describe('removing old images', () => {
     })
   })
 
-  test('leaves an image that a kept index holds', async () => {
+  test('leaves an image that belongs to a retained index', async () => {
     const child = getFirstRegistry().putImage(catalogImage, 'v4-old', 'child')
     getFirstRegistry().putImage(catalogImage, 'latest', 'index', [child])
     expect(await remove([{ digest: child, tags: ['v4-old'] }])).toMatchObject({
@@ -466,9 +466,9 @@ describe('removing old images', () => {
     })
   })
 
-  test('goes by what a tag names now, not by what it named once', async () => {
+  test('uses what a tag names now, not what it named before', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
-    // Somebody took our tag for another image.
+    // Our tag was moved to another image.
     const theirs = getFirstRegistry().putImage(catalogImage, 'v4-old', 'theirs')
     expect(
       await remove([
@@ -478,7 +478,7 @@ describe('removing old images', () => {
     ).toMatchObject({ gone: [old], kept: [{ digest: theirs }] })
   })
 
-  /** A bill beside an image, in the index behind the tag, and a signature behind cosign's. */
+  /** Attaches a bill of materials through the referrers index, and a signature through cosign's tag. */
   const dress = async (subject: string, text: string) => {
     const named = { subject: { digest: subject }, artifactType: 'bill' }
     const put = async (document: object, ...tags: readonly string[]) => {
@@ -501,7 +501,7 @@ describe('removing old images', () => {
   }
   const isThere = (digest: string) => getFirstRegistry().getRepository(catalogImage).artifacts.has(digest)
 
-  test('takes what lies beside an image with it, and leaves what lies beside those that stay', async () => {
+  test('removes the attachments of removed images, and leaves those of retained images', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     const kept = getFirstRegistry().putImage(catalogImage, 'v4-kept', 'kept')
     getFirstRegistry().putImage(catalogImage, 'somebody', 'kept')
@@ -522,7 +522,7 @@ describe('removing old images', () => {
     expect(getFirstRegistry().findDigest(`${catalogImage}:${formatCosignTag(old, 'sig')}`)).toBeUndefined()
   })
 
-  test('leaves what the list of an image names and what does not say that it belongs to it', async () => {
+  test('leaves an artifact that the referrers of an image list but that names another subject', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     const kept = getFirstRegistry().putImage(catalogImage, 'latest', 'kept')
     const { bill } = await dress(kept, 'kept')
@@ -531,7 +531,7 @@ describe('removing old images', () => {
     expect(isThere(bill)).toBe(true)
   })
 
-  test('leaves a signature of an image that goes while an image that stays has the same', async () => {
+  test('leaves the signature of a removed image if a retained image shares it', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     const kept = getFirstRegistry().putImage(catalogImage, 'v4-kept', 'kept')
     getFirstRegistry().putImage(catalogImage, 'somebody', 'kept')
@@ -544,7 +544,7 @@ describe('removing old images', () => {
     expect(isThere(signature)).toBe(true)
   })
 
-  test('says where a registry does not delete', async () => {
+  test('reports that a registry does not support deletion', async () => {
     getFirstRegistry().supportsDeletion = false
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     expect(await remove([{ digest: old, tags: ['v4-old'] }])).toMatchObject({
@@ -555,7 +555,7 @@ describe('removing old images', () => {
 })
 
 describe('an order to retag', () => {
-  test('sets the tags to an image that is there, and reads them back', async () => {
+  test('moves the tags to an existing image, and returns their previous digests', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     const now = getFirstRegistry().putImage(catalogImage, 'latest', 'new')
     const answer = await runPublishOrder({
@@ -569,7 +569,7 @@ describe('an order to retag', () => {
     expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBe(old)
   })
 
-  test('to an image that is gone changes nothing', async () => {
+  test('to a missing image fails', async () => {
     getFirstRegistry().putImage(catalogImage, 'latest', 'new')
     const gone = `sha256:${'e'.repeat(64)}`
     expect(

@@ -1,4 +1,4 @@
-// Where an App's credentials may push. Whoever writes a repository's configuration is the attacker here.
+// Where an App's credentials may push. The attacker here controls the configuration of a repository.
 import { describe, expect, test } from '@jest/globals'
 import {
   matchesImagePattern,
@@ -21,7 +21,7 @@ const pushTargets = parsePushTargets(`
 const orderSource = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
 describe("the operator's list", () => {
-  test('lets a repository push where it says, under whatever spelling the name has on GitHub', () => {
+  test('lets a repository push to the listed images, regardless of the case of its name', () => {
     expect(findPushGrant(pushTargets, orderSource, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'granted',
       at: 0,
@@ -37,25 +37,25 @@ describe("the operator's list", () => {
 
   test.each([
     ["another tenant's repository", 'quay.io/inland/catalog'],
-    ['a name that only begins like an allowed one', 'quay.io/coast/catalog-evil'],
+    ['a name that only starts like an allowed one', 'quay.io/coast/catalog-evil'],
     ['the parent of an allowed prefix', 'quay.io/coast/catalogs'],
-    ['a path that climbs', 'quay.io/coast/catalogs/../../inland/catalog'],
+    ['a path with parent directories', 'quay.io/coast/catalogs/../../inland/catalog'],
     ['another host with the same path', 'quay.io.evil.example/coast/catalog'],
     ['the same name without a host', 'coast/catalog'],
     ['another port', 'quay.io:8443/coast/catalog'],
-    ['a user in front of the host', 'user@quay.io/coast/catalog'],
+    ['a user before the host', 'user@quay.io/coast/catalog'],
     ['a tag hidden in the name', 'quay.io/coast/catalog:latest'],
     ['a digest hidden in the name', `quay.io/coast/catalog@sha256:${'a'.repeat(64)}`],
-    ['an address instead of a name', 'https://quay.io/coast/catalog'],
-    ['nothing', ''],
-  ])('refuses %s', (_name, image) => {
+    ['a URL instead of a name', 'https://quay.io/coast/catalog'],
+    ['an empty name', ''],
+  ])('rejects %s', (_name, image) => {
     expect(findPushGrant(pushTargets, orderSource, image)).toMatchObject({ kind: 'refused' })
   })
 
-  test('refuses another GitHub repository, and the same name under another installation', () => {
+  test('rejects another GitHub repository, and the same name under another installation', () => {
     const inland = { github: { owner: 'inland', name: 'operators' }, installation: 8 }
     expect(findPushGrant(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
-    // The name was given up, and somebody else has it now.
+    // The repository name was released, and another owner has taken it.
     expect(
       findPushGrant(pushTargets, { ...orderSource, installation: 9 }, 'quay.io/coast/catalog'),
     ).toMatchObject({
@@ -65,7 +65,7 @@ describe("the operator's list", () => {
     expect(findPushGrant(pushTargets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
   })
 
-  test('lets a webhook be called at exactly its address', () => {
+  test('allows a webhook only at exactly its URL', () => {
     expect(findWebhookGrant(pushTargets, orderSource, 'https://ci.coast.example/hook')).toMatchObject({
       kind: 'granted',
     })
@@ -78,7 +78,7 @@ describe("the operator's list", () => {
       expect(findWebhookGrant(pushTargets, orderSource, url)).toMatchObject({ kind: 'refused' })
   })
 
-  test('compares Docker Hub by its full name', () => {
+  test('compares Docker Hub images by their full names', () => {
     expect(matchesImagePattern('docker.io/coast/catalog', 'coast/catalog')).toBe(true)
     expect(matchesImagePattern('docker.io/library/*', 'catalog')).toBe(true)
     expect(matchesImagePattern('docker.io/coast/*', 'index.docker.io/coast/catalog')).toBe(true)
@@ -88,18 +88,18 @@ describe("the operator's list", () => {
     ['a pattern of GitHub repositories', '- {github: coast/*, push: [quay.io/a/b]}'],
     ['a host without a path', '- {github: a/b, push: [quay.io]}'],
     ['everything', "- {github: a/b, push: ['*']}"],
-    ['every path of a host', "- {github: a/b, push: ['quay.io/*']}"],
+    ['every path on a host', "- {github: a/b, push: ['quay.io/*']}"],
     ['a pattern in the middle', "- {github: a/b, push: ['quay.io/*/catalog']}"],
     ['a name without a host', '- {github: a/b, push: [coast/catalog]}'],
     ['a tag', "- {github: a/b, push: ['quay.io/a/b:latest']}"],
     ['an unknown key', '- {github: a/b, push: [quay.io/a/b], credential: x}'],
-    ['no list', 'github: a/b'],
-    ['no YAML', '- {'],
-  ])('is refused as a whole with %s', (_name, text) => {
+    ['something other than a list', 'github: a/b'],
+    ['invalid YAML', '- {'],
+  ])('is rejected with %s', (_name, text) => {
     expect(() => parsePushTargets(text)).toThrow(/PUBLISH_TARGETS/)
   })
 
-  test('is empty without text: nobody pushes', () => {
+  test('allows no push if it is empty', () => {
     expect(findPushGrant(parsePushTargets(''), orderSource, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'refused',
     })

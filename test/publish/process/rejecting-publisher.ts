@@ -1,4 +1,4 @@
-// For tests in which nothing is published: whoever tries is told so.
+// For tests in which nothing is published: every order rejects with an error.
 import type { PublishClient } from '../../../src/publish/process/publish-client.ts'
 
 export const rejectingPublisher: PublishClient = {

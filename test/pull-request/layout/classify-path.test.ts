@@ -40,7 +40,7 @@ describe('an owner file', () => {
     'catalog/OWNERS',
     'catalogs/v4.20/foo/CODEOWNERS',
     'pkg/OWNERS',
-  ])('%s speaks for the repository', (path) => {
+  ])('%s applies to the repository', (path) => {
     expect(classifyRole(path)).toEqual({ kind: 'owners' })
   })
   test.each([
@@ -49,7 +49,7 @@ describe('an owner file', () => {
     'catalog/foo/OWNERS',
     'catalogs/v4.20/foo/sub/OWNERS',
     'catalog/foo/CATALOG_OWNERS',
-  ])('%s speaks for a package', (path) => {
+  ])('%s applies to a package', (path) => {
     expect(classifyRole(path)).toEqual({ kind: 'owners', directory: 'foo' })
   })
   test.each([
@@ -57,7 +57,7 @@ describe('an owner file', () => {
     'operators/foo/config.yaml',
     'catalog/foo/ci.yaml',
     'catalog/foo/owners',
-  ])('%s is none', (path) => {
+  ])('%s is not an owner file', (path) => {
     expect(classifyRole(path).kind).not.toBe('owners')
   })
 })
@@ -84,12 +84,12 @@ describe('T09, T10: infrastructure', () => {
     'operators/.foo/ci/x.yaml',
     'catalogs/v4.20x/foo/catalog.yaml',
     'catalogs/v4.20',
-  ])('%s is', (path) => {
+  ])('includes %s', (path) => {
     expect(classifyRole(path)).toEqual({ kind: 'infrastructure' })
   })
 })
 
-describe('T08: an odd path is infrastructure, with the reason', () => {
+describe('T08: an unusual path is infrastructure, with the reason', () => {
   test.each([
     ['catalogs/v4.20/foo/../bar/catalog.yaml'],
     ['catalogs/v4.20/./foo/catalog.yaml'],
@@ -121,7 +121,7 @@ describe('T08: an odd path is infrastructure, with the reason', () => {
   })
 })
 
-test('in a catalog that is the whole repository, the directories are the packages', () => {
+test('in a catalog that is the entire repository, the directories are the packages', () => {
   const whole = { catalogs: [{ root: '' }] }
   expect(classifyPath('foo/catalog.yaml', whole)).toEqual({ kind: 'catalog', catalog: '', directory: 'foo' })
   expect(classifyPath('.github/workflows/x.yaml', whole)).toEqual({ kind: 'infrastructure' })

@@ -146,23 +146,23 @@ const layoutCases: [name: string, paths: string[], expected: string[]][] = [
 ]
 
 describe('without any configuration', () => {
-  test.each(layoutCases)('%s is recognised from its paths', (_, paths, expected) => {
+  test.each(layoutCases)('%s is recognized from its paths', (_, paths, expected) => {
     expect(formatRoots(detectLayout(paths, []))).toEqual(expected)
   })
   test.each(layoutCases)(
-    '%s is recognised in the same way when files can be looked into',
+    '%s is recognized in the same way if file content is available',
     (_, paths, expected) => {
       expect(formatRoots(detectTestLayout(paths))).toEqual(expected)
     },
   )
-  test('a directory that only sounds like a catalog is none when nothing in it is a blob', () => {
+  test('a directory that is named like a catalog is not a catalog if it contains no blobs', () => {
     expect(formatRoots(detectTestLayout(['catalog/prices.yaml', 'src/main.ts'], () => false))).toEqual([])
   })
-  test('a package directory that ends in a version is a package beside others', () => {
+  test('a directory that ends in a version is a package if there are other packages next to it', () => {
     const paths = ['catalog/nginx-1.25/catalog.yaml', 'catalog/redis/catalog.yaml']
     expect(formatRoots(detectLayout(paths, []))).toEqual(['catalog'])
   })
-  test('a catalog in a place of its own is found by its blobs', () => {
+  test('a catalog in an unusual directory is found by its blobs', () => {
     const paths = [
       'index/v4.9/a/catalog.yaml',
       'index/v4.20/a/catalog.yaml',
@@ -175,12 +175,12 @@ describe('without any configuration', () => {
       'index/v4.20 = 4.20',
     ])
   })
-  test('a catalog below another directory is found where its content confirms it', () => {
+  test('a catalog below another directory is found only if its content confirms it', () => {
     const paths = ['olm/catalog/a/catalog.yaml', 'src/x.yaml']
     expect(formatRoots(detectLayout(paths, []))).toEqual([])
     expect(formatRoots(detectTestLayout(paths, (path) => path.startsWith('olm')))).toEqual(['olm/catalog'])
   })
-  test('no recognised catalog lies inside another', () => {
+  test('no recognized catalog is inside another', () => {
     const layout = detectTestLayout([
       'catalog/v4.20/a/c.yaml',
       'catalog/a/c.yaml',
@@ -189,7 +189,7 @@ describe('without any configuration', () => {
     ])
     expect(formatRoots(layout)).toEqual(['catalog/v4.20 = 4.20', 'catalogs/v4.9 = 4.9'])
   })
-  test('templates are named, not taken for catalogs', () => {
+  test('templates are listed separately from catalogs', () => {
     const layout = detectLayout(
       ['v4.17/graph.yaml', 'v4.17/catalog/a/c.json', 'operators/a/catalog-templates/x.yaml'],
       [],
@@ -198,7 +198,7 @@ describe('without any configuration', () => {
   })
 })
 
-test('the configuration wins over the layout', () => {
+test('the configuration takes precedence over the detected layout', () => {
   const paths = ['catalogs/v4.20/a/catalog.yaml', 'mine/a/catalog.yaml']
   const layout = detectLayout(paths, [{ path: './mine/', version: 'v4.21' }, { path: 'old-4-9' }])
   expect(formatRoots(layout)).toEqual(['mine = 4.21', 'old-4-9 = 4.9'])
@@ -208,13 +208,13 @@ test('the configuration wins over the layout', () => {
 describe('a pull request', () => {
   const base = detectLayout(['catalogs/v4.20/a/catalog.yaml'], [])
   const extended = (paths: string[]) => formatRoots(addNewCatalogsToLayout(base, paths, []))
-  test('can add a catalog of another version beside those that exist', () => {
+  test('can add a catalog of another version next to the existing ones', () => {
     expect(extended(['catalogs/v4.20/a/catalog.yaml', 'catalogs/v4.9/a/catalog.yaml'])).toEqual([
       'catalogs/v4.9 = 4.9',
       'catalogs/v4.20 = 4.20',
     ])
   })
-  test('cannot make another place a catalog', () => {
+  test('cannot make another directory a catalog', () => {
     const paths = [
       'v4.21/catalog/a/c.yaml',
       'catalogs/latest/a/c.yaml',
@@ -223,7 +223,7 @@ describe('a pull request', () => {
     ]
     expect(extended(paths)).toEqual(['catalogs/v4.20 = 4.20'])
   })
-  test('can bring the first catalogs of a repository, where it has no files yet', () => {
+  test('can add the first catalogs of a repository in directories without other files', () => {
     const first = (basePaths: string[], paths: string[]) =>
       formatRoots(addFirstCatalogsToLayout(detectLayout(basePaths, []), detectLayout(paths, []), basePaths))
     const readme = 'README.md'
@@ -234,7 +234,7 @@ describe('a pull request', () => {
     expect(first(['catalog/Makefile'], ['catalog/Makefile', 'catalog/a/c.yaml'])).toEqual([])
     expect(first([readme], [readme, '.indexignore', 'a/c.yaml', 'b/c.yaml'])).toEqual([])
   })
-  test('keeps the catalogs of the base that it empties', () => {
+  test('keeps the catalogs of the base even if it removes their files', () => {
     expect(extended(['README.md'])).toEqual(['catalogs/v4.20 = 4.20'])
   })
 })

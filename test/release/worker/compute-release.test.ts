@@ -1,4 +1,4 @@
-// What a release writes, worked out from a tree and from what the image holds.
+// What a release writes, computed from a tree and the content of the image.
 import { describe, expect, test } from '@jest/globals'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { computeRelease } from '../../../src/release/worker/compute-release.ts'
@@ -39,7 +39,7 @@ async function expectReadyRelease(files: FileTree) {
 const allFiles = { ...releaseRepositoryFiles, ...createMergedBundleFiles('1.1.0') }
 
 describe('a release', () => {
-  test('adds the bundle by digest to its template and to the catalogs of it, and to nothing else', async () => {
+  test('adds the bundle by digest only to its template and to the catalogs of that template', async () => {
     const { written, lines, name, isMergedByItself } = await expectReadyRelease(allFiles)
     expect(Object.keys(written)).toEqual([
       'catalogs/v4.19/foo/catalog.yaml',
@@ -52,7 +52,7 @@ describe('a release', () => {
         .concat(`  - schema: olm.bundle\n    image: ${bundleReference}\n`),
     )
     const text = written['catalogs/v4.20/foo/catalog.yaml'] ?? ''
-    // All that stood there stands there still, byte for byte.
+    // The existing content is unchanged, byte for byte.
     const entry = '- name: foo.v1.1.0\n  replaces: foo.v1.0.0\n'
     const added = text.slice(catalogYaml.length + entry.length)
     expect(text).toBe(catalogYaml.replace('name: stable', `${entry}name: stable`) + added)
@@ -65,7 +65,7 @@ describe('a release', () => {
     ])
   })
 
-  test('adds it where it lacks, with what the other catalogs have', async () => {
+  test('adds the bundle only where it is missing, with the same content as before', async () => {
     const first = await expectReadyRelease(allFiles)
     const half = {
       ...allFiles,
@@ -79,7 +79,7 @@ describe('a release', () => {
     expect(await runReleaseOn({ ...half, ...written })).toEqual({ kind: 'done' })
   })
 
-  test('waits for the image, and asks for none where nothing is to be released', async () => {
+  test('waits for the image, and needs none if there is nothing to release', async () => {
     expect(await runReleaseOn(allFiles, {})).toEqual({ kind: 'awaited' })
     const { 'operators/foo/1.1.0/release-config.yaml': _, ...quiet } = allFiles
     expect(await runReleaseOn(quiet, {})).toMatchObject({ kind: 'unwanted' })
@@ -91,7 +91,7 @@ describe('a release', () => {
     })
   })
 
-  test('that a person shall merge says so', async () => {
+  test('with `merge: false` is not merged automatically', async () => {
     const { isMergedByItself } = await expectReadyRelease({
       ...releaseRepositoryFiles,
       ...createMergedBundleFiles('1.1.0', 'foo.v1.0.0', 'merge: false\n'),
@@ -100,9 +100,9 @@ describe('a release', () => {
   })
 
   test.each([
-    ['another content than what was agreed to', createImageContent('1.1.1'), 'name differs'],
-    ['nothing that is a bundle', undefined, 'opm cannot read its image'],
-  ])('gets no image with %s', async (_, content, why) => {
+    ['content that differs from the merged bundle', createImageContent('1.1.1'), 'name differs'],
+    ['content that is not a bundle', undefined, 'opm cannot read its image'],
+  ])('is rejected if the image has %s', async (_, content, why) => {
     const releaseState = await runReleaseOn(allFiles, {
       image: { reference: bundleReference, content } as typeof releasedImage,
     })
@@ -116,7 +116,7 @@ describe('a release', () => {
       'the resulting catalogs would be invalid',
     ],
     [
-      'is to go to a catalog that nobody has begun',
+      'targets a catalog that does not exist',
       {
         'operators/foo/ci.yaml': (releaseRepositoryFiles['operators/foo/ci.yaml'] ?? '').replace(
           'v4.20',
@@ -144,7 +144,7 @@ describe('a release', () => {
       'catalogs with invalid names',
     ],
     [
-      'names a channel that is markup',
+      'names a channel with an invalid name',
       {
         'operators/foo/1.1.0/release-config.yaml':
           'catalog_templates: [{template_name: basic.yaml, channels: ["a b"]}]\n',
@@ -157,7 +157,7 @@ describe('a release', () => {
       { [templatePath]: 'schema: olm.template.basic\nentries: [}\n' },
       'cannot be changed',
     ],
-  ])('that %s is refused', async (_, files, why) => {
+  ])('that %s is rejected', async (_, files, why) => {
     const releaseState = await runReleaseOn({ ...allFiles, ...files }).catch((error: Error) => ({
       kind: error.name === 'Unwritable' ? 'refused' : 'failed',
       why: error.message,
@@ -165,7 +165,7 @@ describe('a release', () => {
     expect(releaseState).toMatchObject({ kind: 'refused', why: expect.stringContaining(why) })
   })
 
-  test('writes over no link, and through none', async () => {
+  test('never writes to a link or through a link', async () => {
     const { read } = createRepository(allFiles, {})
     for (const linked of [templatePath, 'catalogs/v4.20/foo/catalog.yaml']) {
       const list = async (tree: string, prefix?: string) =>

@@ -21,30 +21,33 @@ afterAll(async () => githubFixture.stop())
 const getNowSeconds = (): number => Math.floor(Date.now() / 1000)
 const errorWithStatus = (value: number): object => expect.objectContaining({ status: value })
 
-describe('an app proves itself with a JWT', () => {
+describe('an app authenticates with a JWT', () => {
   test.each<[string, () => string]>([
     ['signed with another key', () => signJwt({ iss: githubFixture.app.id }, generatePrivateKey())],
-    ['expired', () => signJwt({ iss: githubFixture.app.id, exp: getNowSeconds() - 5 })],
+    ['that has expired', () => signJwt({ iss: githubFixture.app.id, exp: getNowSeconds() - 5 })],
     [
-      'good for longer than GitHub allows',
+      'with a longer lifetime than GitHub allows',
       () => signJwt({ iss: githubFixture.app.id, exp: getNowSeconds() + 3600 }),
     ],
     ['issued in the future', () => signJwt({ iss: githubFixture.app.id, iat: getNowSeconds() + 300 })],
-    ['of an app that is not there', () => signJwt({ iss: 1 })],
-    ['with another algorithm in its head', () => signJwt({ iss: githubFixture.app.id }, privateKey, 'none')],
-    ['that is no JWT', () => 'a.b.c'],
-  ])('one %s is refused', async (_, make) => {
+    ['of an app that does not exist', () => signJwt({ iss: 1 })],
+    [
+      'with another algorithm in its header',
+      () => signJwt({ iss: githubFixture.app.id }, privateKey, 'none'),
+    ],
+    ['that is malformed', () => 'a.b.c'],
+  ])('a JWT %s is rejected', async (_, make) => {
     await expect(githubFixture.client(make()).rest.apps.getAuthenticated()).rejects.toEqual(
       errorWithStatus(401),
     )
   })
 
-  test('an installation token is no JWT, and a JWT opens no repository', async () => {
+  test('an installation token is not accepted as a JWT, and a JWT cannot access a repository', async () => {
     await expect(githubFixture.octokit.rest.apps.getAuthenticated()).rejects.toEqual(errorWithStatus(401))
     await expect(githubFixture.asApp.rest.pulls.list(repositoryParams)).rejects.toEqual(errorWithStatus(401))
   })
 
-  test("Probot's own client signs in by itself", async () => {
+  test("Probot's client authenticates automatically", async () => {
     const octokit = new ProbotOctokit({
       auth: { appId: githubFixture.app.id, privateKey, installationId: githubFixture.installation.id },
       baseUrl: githubFixture.github.url,
@@ -54,7 +57,7 @@ describe('an app proves itself with a JWT', () => {
 })
 
 describe('an installation token', () => {
-  test('ends after an hour, for REST and for git', async () => {
+  test('expires after an hour for REST and Git', async () => {
     const token = await githubFixture.token()
     await githubFixture.client(token).rest.repos.get(repositoryParams)
     now += 3_600_000
@@ -71,7 +74,7 @@ describe('an installation token', () => {
     ).rejects.toThrow()
   })
 
-  test('can be made narrower, not wider', async () => {
+  test('can be narrowed, but not widened', async () => {
     const token = await githubFixture.token({ permissions: { contents: 'read' } })
     await githubFixture.client(token).rest.repos.getContent({ ...repositoryParams, path: 'README.md' })
     await expect(githubFixture.client(token).rest.pulls.list(repositoryParams)).rejects.toThrow(
@@ -88,7 +91,7 @@ describe('an installation token', () => {
     )
   })
 
-  test('reaches the repositories it was made for alone', async () => {
+  test('gives access only to the repositories it was created for', async () => {
     const other = { owner: 'catalogs', repo: 'other' }
     const repo = await githubFixture.github.createRepository('catalogs', 'other', { private: true })
     githubFixture.github.changeInstallation(githubFixture.installation, ['catalogs/other'])
@@ -136,7 +139,7 @@ describe('an installation token', () => {
       'write',
       async (it) => it.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
     ],
-  ])('without %s: %s is told that the resource is not accessible', async (permission, level, call) => {
+  ])('without "%s: %s", a request is rejected with 403', async (permission, level, call) => {
     const { installation, github } = githubFixture
     const all = { ...installation.permissions }
     const less = { ...all, [permission]: 'read' as const }
@@ -148,7 +151,7 @@ describe('an installation token', () => {
     await call(client).catch((error: { status: number }) => expect(error.status).not.toBe(403))
   })
 
-  test('of a suspended or removed installation opens nothing', async () => {
+  test('of a suspended or removed installation is rejected', async () => {
     const token = await githubFixture.token()
     githubFixture.github.suspend(githubFixture.installation)
     await expect(githubFixture.client(token).rest.repos.get(repositoryParams)).rejects.toEqual(
@@ -172,7 +175,7 @@ describe('an installation token', () => {
   })
 })
 
-test('a person with read access may comment and not push, label or dispatch', async () => {
+test('a user with read access cannot dispatch events or create refs', async () => {
   const client = githubFixture.client(githubFixture.github.tokenFor('stranger'))
   await expect(
     client.rest.repos.createDispatchEvent({ ...repositoryParams, event_type: 'x' }),
@@ -182,7 +185,7 @@ test('a person with read access may comment and not push, label or dispatch', as
   ).rejects.toEqual(errorWithStatus(403))
 })
 
-test('a private repository does not exist for those who may not see it', async () => {
+test('a private repository is not found for users without access', async () => {
   await githubFixture.github.createRepository('maintainer', 'hidden', { private: true })
   const hidden = { owner: 'maintainer', repo: 'hidden' }
   await expect(
@@ -191,7 +194,7 @@ test('a private repository does not exist for those who may not see it', async (
   await githubFixture.client(githubFixture.github.tokenFor('maintainer')).rest.repos.get(hidden)
 })
 
-test('a wrong token is refused even where none is needed', async () => {
+test('an invalid token is rejected even if no token is required', async () => {
   await githubFixture
     .client(githubFixture.github.tokenFor('bob'))
     .rest.users.getByUsername({ username: 'bob' })
@@ -200,7 +203,7 @@ test('a wrong token is refused even where none is needed', async () => {
   ).rejects.toEqual(errorWithStatus(401))
 })
 
-test('the request log names callers and holds no secret', () => {
+test('the request log names callers and contains no secrets', () => {
   const text = JSON.stringify(githubFixture.github.requests)
   expect(githubFixture.github.requests.map((each) => each.callerName)).toEqual(
     expect.arrayContaining(['app catalog-bot', 'catalog-bot[bot]', 'bob']),

@@ -1,4 +1,4 @@
-// What goes over GraphQL is held against GitHub's schema: a validator that finds nothing finds nothing for a reason.
+// Proves that the GraphQL validator detects deviations from GitHub's schema, so that an empty result is meaningful.
 import { describe, expect, test } from '@jest/globals'
 import { checkGraphql } from './check-graphql.ts'
 
@@ -21,26 +21,26 @@ const checkSample = (given: { query?: string; variables?: object; data?: unknown
     responseBody: { data: given.data ?? sampleData },
   })
 
-describe('GraphQL', () => {
-  test('as GitHub has it is fine', () => {
+describe('the GraphQL validator', () => {
+  test('accepts an exchange that matches the schema', () => {
     expect(checkSample({})).toEqual([])
     expect(checkSample({ data: { repository: null } })).toEqual([])
   })
   test.each([
-    ['a field', { query: sampleQuery.replace('title', 'heading') }, 'Cannot query field "heading"'],
-    ['an argument', { query: sampleQuery.replace('oid:', 'sha:') }, 'Unknown argument "sha"'],
-    ['a variable', { variables: { owner: 'coast' } }, '$head'],
+    ['an unknown field', { query: sampleQuery.replace('title', 'heading') }, 'Cannot query field "heading"'],
+    ['an unknown argument', { query: sampleQuery.replace('oid:', 'sha:') }, 'Unknown argument "sha"'],
+    ['a missing variable', { variables: { owner: 'coast' } }, '$head'],
     [
-      'a type of an answer',
+      'a response value of the wrong type',
       { data: { repository: { ...sampleData.repository, pullRequest: 1 } } },
       'repository',
     ],
     [
-      'null where there is something',
+      'null in a non-nullable field',
       { data: { repository: { ...sampleData.repository, pullRequest: { title: null, author: null } } } },
       'PullRequest.title',
     ],
-  ])('%s that it does not have is told', (_, given, words) => {
+  ])('reports %s', (_, given, words) => {
     expect(checkSample(given).join('\n')).toContain(words)
   })
 })

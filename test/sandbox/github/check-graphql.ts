@@ -1,5 +1,5 @@
-// Holds what goes over GraphQL against an excerpt of GitHub's public schema, both directions: the client's query and its
-// variables, and the answer. A field that is not in the excerpt is told like one that GitHub does not have.
+// Validates GraphQL traffic against an excerpt of GitHub's public schema, in both directions: the client's query and
+// variables, and the response. A field missing from the excerpt is reported like one that GitHub does not have.
 import { readFileSync } from 'node:fs'
 import { buildSchema, executeSync, parse, validate, type GraphQLTypeResolver } from 'graphql'
 
@@ -10,7 +10,7 @@ interface GraphqlExchange {
   readonly responseBody: unknown
 }
 
-/** What is wrong, a line each. What was answered with errors was wrong on purpose, or is judged by them. */
+/** Returns one line per problem. Skips exchanges with errors in the response: their requests are wrong on purpose. */
 export function checkGraphql({ requestBody, responseBody }: GraphqlExchange): readonly string[] {
   const { data, errors } = (responseBody ?? {}) as { readonly data?: unknown; readonly errors?: unknown }
   if (errors !== undefined || data === null || data === undefined) return []
@@ -21,7 +21,7 @@ export function checkGraphql({ requestBody, responseBody }: GraphqlExchange): re
   const document = parse(query)
   const found = validate(githubSchema, document)
   if (found.length > 0) return found.map(({ message }) => `GraphQL request: ${message}`)
-  // The answer takes the place of what is asked: whatever the schema does not allow there is an error.
+  // Executes the query with the response as the root value, so that a value the schema does not allow is an error.
   const held = executeSync({
     schema: githubSchema,
     document,
@@ -33,7 +33,7 @@ export function checkGraphql({ requestBody, responseBody }: GraphqlExchange): re
   return (held.errors ?? []).map(({ message, path }) => `GraphQL answer: ${path?.join('.') ?? ''} ${message}`)
 }
 
-/** By its name, where that was asked for; else by the one fragment of a type, or as any of those that it can be. */
+/** Uses `__typename` if the query requests it, else the type of the first inline fragment, else any possible type. */
 const resolveAbstractType: GraphQLTypeResolver<unknown, unknown> = (
   value,
   _context,

@@ -1,5 +1,5 @@
-// One long scenario that calls every operation the sandbox has: each request and each answer is compared with
-// GitHub's own OpenAPI document.
+// One long scenario that calls every operation of the sandbox and compares each request and response with GitHub's own
+// OpenAPI document.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { readOpenApiDocument, createTrafficValidator } from './traffic-validator.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(async () => githubFixture.stop())
 
-test('every operation answers as the document says', async () => {
+test('every operation responds as the OpenAPI document specifies', async () => {
   const { rest } = githubFixture.octokit
   const { asApp } = githubFixture
   const number = pull.number
@@ -63,7 +63,7 @@ test('every operation answers as the document says', async () => {
   await asApp.rest.apps.getWebhookDelivery({ delivery_id })
   await asApp.rest.apps.redeliverWebhookDelivery({ delivery_id })
 
-  // People.
+  // Users.
   await rest.users.getByUsername({ username: 'alice' })
   await rest.users.getById({ account_id: githubFixture.github.account('alice').id })
   await githubFixture.client(githubFixture.github.tokenFor('alice')).rest.users.getAuthenticated()
@@ -124,7 +124,7 @@ test('every operation answers as the document says', async () => {
   })
   await rest.git.deleteRef({ ...repositoryParams, ref: 'heads/topic/one' })
 
-  // Rules, as an administrator sets them and as the app sees them.
+  // Rules, as an administrator sets them and as the app reads them.
   const admin = githubFixture.client(githubFixture.github.tokenFor('maintainer')).rest.repos
   const protection = { ...repositoryParams, branch: 'main' }
   await admin.update({ ...repositoryParams, allow_rebase_merge: false })
@@ -218,7 +218,7 @@ test('every operation answers as the document says', async () => {
     'open',
   ])
 
-  // Its issue side.
+  // The issue side of the pull request.
   await rest.issues.get(issue)
   const { data: comment } = await rest.issues.createComment({ ...issue, body: 'Hello' })
   const one = { ...repositoryParams, comment_id: comment.id }
@@ -315,7 +315,7 @@ test('every operation answers as the document says', async () => {
   ])
   await rest.actions.getWorkflowRun({ ...repositoryParams, run_id: runs.workflow_runs[0]?.id ?? 0 })
 
-  // The last things.
+  // Operations that must come last.
   await githubFixture.github.pushToBase(fullRepositoryName, { 'late.txt': 'x' })
   await rest.pulls.updateBranch(request)
   const { data: updated } = await rest.pulls.get(request)
@@ -334,7 +334,7 @@ test('every operation answers as the document says', async () => {
   expect(Object.keys(readOpenApiDocument().operations).filter((each) => !answered.has(each))).toEqual([])
 })
 
-test('the validator finds what is wrong, in either direction', () => {
+test('the validator finds invalid requests and invalid responses', () => {
   const validator = createTrafficValidator()
   const validate = (it: RecordedHttpExchange): string[] => validator.checkExchange(it)
   const exchange = {

@@ -1,6 +1,6 @@
-// The same claims about two independent imitations of GitHub: our sandbox and the `emulate` package. Where they
-// agree, neither was made up. What emulate 0.12 does not do is left to the other tests: a check run's app, the
-// number at the top of pull request webhooks, refusing a pull request from a branch that is not there.
+// The same claims about two independent imitations of GitHub: our sandbox and the `emulate` package. What they agree on
+// isn't invented. Other tests cover what emulate 0.12 doesn't do: a check run's app, the number at the top of pull
+// request webhooks, and rejecting a pull request from a branch that doesn't exist.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Octokit } from '@octokit/rest'
 import { createHmac } from 'node:crypto'
@@ -99,7 +99,7 @@ async function startEmulator(): Promise<GitHubUnderTest> {
       const file = { path, message: 'Change', content: Buffer.from(content).toString('base64'), branch }
       await person.rest.repos.createOrUpdateFileContents({ ...repositoryParams, ...file })
     },
-    // It sends its webhooks before it answers, or soon after.
+    // emulate sends its webhooks before it responds, or soon after.
     settled: () => new Promise((resolve) => setTimeout(resolve, 100)),
     stop: async () => {
       await emulate.close()
@@ -142,7 +142,7 @@ describe.each([
   })
   afterAll(async () => it.stop())
 
-  test('an app signs in by JWT, and with another key it does not', async () => {
+  test('an app signs in by JWT, and is rejected with another key', async () => {
     const { data } = await client(signJwt({ iss: it.appId }, it.key)).rest.apps.getAuthenticated()
     expect(data).toMatchObject({ id: it.appId, slug: 'catalog-bot' })
     await expect(
@@ -150,7 +150,7 @@ describe.each([
     ).rejects.toMatchObject({ status: 401 })
   })
 
-  test('an installation token is a ghs_ token that ends in an hour', async () => {
+  test('an installation token is a ghs_ token that expires in an hour', async () => {
     const app = client(signJwt({ iss: it.appId }, it.key))
     const { data } = await app.rest.apps.createInstallationAccessToken({
       installation_id: it.installation,
@@ -184,7 +184,7 @@ describe.each([
     })
   })
 
-  test('a check run is made, completed and listed at its commit', async () => {
+  test('a check run is created, completed, and listed at its commit', async () => {
     const { data: run } = await octokit.rest.checks.create({
       ...repositoryParams,
       name: 'validation',
@@ -224,7 +224,7 @@ describe.each([
     expect(list).toMatchObject({ total_count: 1, check_runs: [{ id: run.id, conclusion: 'failure' }] })
   })
 
-  test('a comment is written, edited in place and deleted', async () => {
+  test('a comment is created, edited in place, and deleted', async () => {
     const issue = { ...repositoryParams, issue_number: number }
     const { data: comment } = await octokit.rest.issues.createComment({ ...issue, body: 'Hello' })
     expect(comment).toMatchObject({ body: 'Hello', user: { login: 'catalog-bot[bot]' } })
@@ -238,7 +238,7 @@ describe.each([
     await expect(octokit.rest.issues.getComment(one)).rejects.toMatchObject({ status: 404 })
   })
 
-  test('labels are added and removed, and one that is not there cannot be', async () => {
+  test('labels are added and removed, and removing a missing label fails', async () => {
     const issue = { ...repositoryParams, issue_number: number }
     const names = (labels: readonly { name: string }[]): string[] => labels.map((each) => each.name).sort()
     expect(names((await octokit.rest.issues.addLabels({ ...issue, labels: ['hold', 'new'] })).data)).toEqual([
@@ -252,7 +252,7 @@ describe.each([
     })
   })
 
-  test('a branch that is not there cannot be asked for', async () => {
+  test('reading a branch that does not exist fails', async () => {
     await expect(octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/none' })).rejects.toMatchObject({
       status: 404,
     })

@@ -22,7 +22,7 @@ const readPull = async (
   pull: MockPull,
 ): Promise<Awaited<ReturnType<GitHubFixture['octokit']['rest']['pulls']['get']>>['data']> =>
   (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
-/** The answer after GitHub has computed what it computes when asked. */
+/** The response after GitHub finished what it computes on request. */
 const readComputedPull = async (pull: MockPull): ReturnType<typeof readPull> => {
   await readPull(pull)
   await githubFixture.github.settled()
@@ -42,7 +42,7 @@ const findReceivedEvent = async (
 }
 
 describe('the head', () => {
-  test('moves with a push: synchronize names the heads before and after', async () => {
+  test('moves with a push, and synchronize names the heads before and after', async () => {
     const pull = await openPull()
     const before = pull.headSha
     const after = await githubFixture.github.pushToPull(pull, { 'two.yaml': '2\n' })
@@ -63,13 +63,13 @@ describe('the head', () => {
     expect((await readPull(pull)).head.sha).toBe(before)
   })
 
-  test('stays when the fork is deleted, without a repository', async () => {
+  test('stays when the fork is deleted, but has no repository', async () => {
     const pull = await openPull()
     if (pull.headRepo !== null) githubFixture.github.deleteFork(pull.headRepo)
     expect(await readPull(pull)).toMatchObject({ state: 'open', head: { repo: null, sha: pull.headSha } })
   })
 
-  test('takes the pull request with it when its branch is deleted', async () => {
+  test('closes its pull request when its branch is deleted', async () => {
     await githubFixture.github.pushToBase(fullRepositoryName, { x: 'y' }, { branch: 'topic' })
     const { data } = await githubFixture.octokit.rest.pulls.create({
       ...repositoryParams,
@@ -86,7 +86,7 @@ describe('the head', () => {
 })
 
 describe('the base', () => {
-  test('that the pull request names does not follow the branch', async () => {
+  test('in the pull request does not follow the branch', async () => {
     const pull = await openPull()
     const tip = await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' })
     const { data } = await githubFixture.octokit.rest.git.getRef({ ...repositoryParams, ref: 'heads/main' })
@@ -94,7 +94,7 @@ describe('the base', () => {
     expect((await readPull(pull)).base.sha).not.toBe(tip)
   })
 
-  test('can be another: edited tells where from', async () => {
+  test('can be changed, and edited names the previous base', async () => {
     const pull = await openPull()
     await githubFixture.github.pushToBase(fullRepositoryName, { 'unrelated.txt': 'x' }, { branch: 'release' })
     await githubFixture.github.retarget(pull, 'release')
@@ -104,7 +104,7 @@ describe('the base', () => {
     })
   })
 
-  test('that moves makes mergeability unknown again, and a conflict makes it false', async () => {
+  test('makes mergeability unknown when it moves, and false when it conflicts', async () => {
     const pull = await openPull()
     expect(await readComputedPull(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
     await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
@@ -113,8 +113,8 @@ describe('the base', () => {
   })
 })
 
-describe('people', () => {
-  test('keep their id through a rename, and the old login is free for another', async () => {
+describe('users', () => {
+  test('keep their id through a rename, and the old login becomes available', async () => {
     const { id } = githubFixture.github.account('alice')
     const pull = await openPull()
     githubFixture.github.renameUser('alice', 'alicia')
@@ -126,7 +126,7 @@ describe('people', () => {
     expect((await githubFixture.octokit.rest.users.getById({ account_id: id })).data.login).toBe('alicia')
   })
 
-  test('who are deleted are null where they were named', async () => {
+  test('are null in their pull requests, comments, and reviews after deletion', async () => {
     const pull = await openPull()
     githubFixture.github.comment(pull, 'bob', 'x')
     githubFixture.github.review(pull, 'bob', 'approve')
@@ -157,7 +157,7 @@ describe('people', () => {
     expect(data).toMatchObject({ permission, role_name: role, user: { login: 'bob' } })
   })
 
-  test('of no role may still read a public repository, and are no collaborators', async () => {
+  test('without a role may read a public repository, but are not collaborators', async () => {
     const { data } = await githubFixture.octokit.rest.repos.getCollaboratorPermissionLevel({
       ...repositoryParams,
       username: 'stranger',
@@ -175,7 +175,7 @@ describe('people', () => {
     ).rejects.toMatchObject({ status: 422 })
   })
 
-  test('in a team through an organization, pending or active', async () => {
+  test('in a team have an active or pending membership, and only active members get the role of the team', async () => {
     const team = githubFixture.github.createTeam('catalogs', 'owners', ['alice'])
     githubFixture.github.addMember(team, 'bob', 'member', 'pending')
     githubFixture.github.setTeamRole(fullRepositoryName, team, 'write')
@@ -199,7 +199,7 @@ describe('people', () => {
     expect([await level('alice'), await level('bob')]).toEqual(['write', 'read'])
   })
 
-  test('cannot approve their own pull request, and a review is bound to the commit it saw', async () => {
+  test('cannot approve their own pull request, and a review is bound to the commit that was reviewed', async () => {
     const pull = await openPull()
     expect(() => githubFixture.github.review(pull, 'alice', 'approve')).toThrow()
     const seen = pull.headSha
@@ -214,7 +214,7 @@ describe('people', () => {
 })
 
 describe('lists', () => {
-  test('of files follow renames and know removals', async () => {
+  test('of files follow renames and include removals', async () => {
     const pull = await openPull({
       changes: {
         [alphaCatalogPath]: null,
@@ -233,7 +233,7 @@ describe('lists', () => {
     expect(data[0]?.patch).toContain('-# Catalog')
   })
 
-  test('page by Link headers, at most a hundred at once', async () => {
+  test('are paginated by Link headers, with at most 100 items per page', async () => {
     const pull = await openPull()
     for (let count = 0; count < 130; count++) githubFixture.github.comment(pull, 'bob', String(count))
     const issue = { ...repositoryParams, issue_number: pull.number }
@@ -248,7 +248,7 @@ describe('lists', () => {
     expect((await githubFixture.octokit.rest.issues.listComments(issue)).data).toHaveLength(30)
   })
 
-  test('that have not changed answer 304 to their ETag', async () => {
+  test('that have not changed respond to their ETag with 304', async () => {
     const pull = await openPull()
     const first = await githubFixture.octokit.rest.pulls.list(repositoryParams)
     const headers = { 'if-none-match': first.headers.etag ?? '' }
@@ -292,7 +292,7 @@ describe('check runs', () => {
       })
     ).data.id
 
-  test('take fifty annotations a request and add later ones to them', async () => {
+  test('accept fifty annotations per request and append later ones', async () => {
     const pull = await openPull()
     const output = (count: number): { title: string; summary: string; annotations: (typeof note)[] } => ({
       title: 't',
@@ -325,11 +325,11 @@ describe('check runs', () => {
       { actions: [{ label: 'x'.repeat(21), description: 'd', identifier: 'i' }] },
     ],
     ['completion without a conclusion', { status: 'completed' }],
-  ])('refuse %s', async (_, more) => {
+  ])('reject %s', async (_, more) => {
     await expect(create(await openPull(), more)).rejects.toMatchObject({ status: 422 })
   })
 
-  test('of a name are listed once, the newest, and all when asked', async () => {
+  test('with the same name are listed once, as the newest, or all on request', async () => {
     const pull = await openPull()
     await create(pull, { conclusion: 'failure' })
     const newest = await create(pull, { conclusion: 'success' })
@@ -349,7 +349,7 @@ describe('check runs', () => {
     ).toEqual([])
   })
 
-  test('need a commit that is there', async () => {
+  test('require a commit that exists', async () => {
     await expect(
       githubFixture.octokit.rest.checks.create({ ...repositoryParams, name: 'x', head_sha: '1'.repeat(40) }),
     ).rejects.toMatchObject({ status: 422 })
@@ -357,7 +357,7 @@ describe('check runs', () => {
 })
 
 describe('merging', () => {
-  test('the merge endpoint wants the head that is there, no draft and no conflict', async () => {
+  test('the merge endpoint requires the current head, no draft, and no conflict', async () => {
     const pull = await openPull()
     const merge = async (more: object = {}): Promise<unknown> =>
       githubFixture.octokit.rest.pulls.merge({ ...repositoryParams, pull_number: pull.number, ...more })
@@ -369,13 +369,13 @@ describe('merging', () => {
     await expect(merge({ sha: pull.headSha })).rejects.toMatchObject({ status: 405 })
   })
 
-  test('the same content without the commit merges nothing', async () => {
+  test('pushing the same content without the commit merges nothing', async () => {
     const pull = await openPull()
     await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'new: 1\n' })
     expect(pull).toMatchObject({ state: 'open', merged: null })
   })
 
-  test('a merged pull request cannot be opened again', async () => {
+  test('a merged pull request cannot be reopened', async () => {
     const pull = await openPull()
     await githubFixture.octokit.rest.git.updateRef({
       ...repositoryParams,
@@ -386,7 +386,7 @@ describe('merging', () => {
     await expect(githubFixture.github.reopen(pull)).rejects.toThrow('Validation Failed')
   })
 
-  test('a ref moves forward only, unless forced', async () => {
+  test('a ref only moves forward unless the update is forced', async () => {
     const pull = await openPull()
     await githubFixture.github.pushToBase(fullRepositoryName, { x: 'y' })
     const request = { ...repositoryParams, ref: 'heads/main', sha: pull.headSha }
@@ -396,7 +396,7 @@ describe('merging', () => {
   })
 })
 
-test('nothing can be opened twice or for nothing', async () => {
+test('a pull request cannot be opened twice, without changes, or from a missing branch', async () => {
   const pull = await openPull()
   const again = { ...repositoryParams, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
   await expect(githubFixture.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
@@ -410,7 +410,7 @@ test('nothing can be opened twice or for nothing', async () => {
   })
 })
 
-test('a workflow ends as it was told to, and an unknown one is not found', async () => {
+test('a workflow ends with its configured conclusion, and an unknown workflow is not found', async () => {
   githubFixture.github.createWorkflow(fullRepositoryName, 'rebuild.yml', {
     outcome: 'failure',
     milliseconds: 2,

@@ -1,4 +1,4 @@
-// The sandbox limits requests as GitHub does: by the hour of each resource, and by what comes within a minute.
+// The sandbox limits requests as GitHub does: per hour and resource, and by the load within a minute.
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
   openGitHubFixture,
@@ -30,7 +30,7 @@ const createComment = () =>
   githubFixture.octokit.rest.issues.createComment({ ...repositoryParams, issue_number, body: 'x' })
 const queryViewer = () => githubFixture.octokit.graphql('{ viewer { login } }')
 
-test('an hour that is used up says so with its end, and begins anew then', async () => {
+test('an exhausted hourly limit reports its reset time, and starts again after it', async () => {
   githubFixture.github.setLimits(githubFixture.installation, { hourly: 2, windowSeconds: 10 })
   expect((await readRepository()).headers).toMatchObject({
     'x-ratelimit-limit': '2',
@@ -48,13 +48,13 @@ test('an hour that is used up says so with its end, and begins anew then', async
       },
     },
   })
-  // GraphQL has its own.
+  // GraphQL has its own limit.
   await queryViewer()
   now += 10_000
   await readRepository()
 })
 
-test('too much content within a minute is refused with everything else, longer for whoever goes on', async () => {
+test('too much content within a minute rejects every request, and longer for clients that continue', async () => {
   githubFixture.github.setLimits(githubFixture.installation, {
     hourly: 5000,
     contentPerMinute: 2,
@@ -72,7 +72,7 @@ test('too much content within a minute is refused with everything else, longer f
   await createComment()
 })
 
-test('a write costs five points of a minute, a read one', async () => {
+test('a write costs five points of a minute, and a read costs one', async () => {
   githubFixture.github.setLimits(githubFixture.installation, {
     contentPerMinute: Infinity,
     pointsPerMinute: 7,

@@ -1,5 +1,6 @@
-// Compares what goes over the sandbox's interfaces with GitHub's own OpenAPI document and GraphQL schema, both directions:
-// the client's parameters and bodies, the sandbox's answers and its webhooks. It reports; it never changes an answer.
+// Compares the traffic of the sandbox's interfaces with GitHub's own OpenAPI document and GraphQL schema, in both
+// directions: the client's parameters and bodies, and the sandbox's responses and webhooks. It reports, and never
+// changes a response.
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
@@ -26,13 +27,13 @@ interface OpenApiDocument {
   readonly components: JsonSchema
 }
 
-// Answers that GitHub gives everywhere and its document lists only here and there.
+// Responses that GitHub gives for every operation, but its document lists only for some.
 const commonStatuses = new Set([304, 400, 401, 403, 404, 422, 429, 500])
 
 /**
- * Where life differs from the document: people whose account is gone and deleted forks are null, which the document
- * says for lists and not for single pull requests; the list of installations asks of an account that it be a
- * person and an enterprise at once; and an app's events may be newer than the document's list of them.
+ * Where GitHub differs from its document. Deleted accounts and deleted forks are null, which the document declares for
+ * lists but not for single pull requests. The list of installations requires an account to be a user and an enterprise
+ * at once. An app's events may be newer than the document's list of them.
  */
 function isKnownDeviation(key: string, error: ErrorObject): boolean {
   if (key === 'GET /app/installations 200' && /^\/\d+\/account/.test(error.instancePath)) return true
@@ -49,7 +50,7 @@ export function createTrafficValidator(): TrafficValidator {
   const document = readOpenApiDocument()
   const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
   formats.default(ajv, ['date-time', 'uri'])
-  // Every number that JSON can carry here is one; a full name holds a slash; a bot's address holds brackets.
+  // Every number in JSON is a JavaScript number, a full name contains a slash, and a bot's address contains brackets.
   ajv.addFormat('email', /^[^@]+@[^@]+$/)
   ajv.addFormat('int64', true)
   ajv.addFormat('uri-template', true)
@@ -69,7 +70,7 @@ export function createTrafficValidator(): TrafficValidator {
   const checkWebhook: TrafficValidator['checkWebhook'] = (event, action, payload) => {
     const name = action === null ? event : `${event}.${action}`
     const schema = document.webhooks[name]
-    // A dispatch's action is whatever its sender said.
+    // The sender chooses the action of a dispatch.
     if (schema === undefined)
       return event === 'repository_dispatch' ? [] : [`${name}: not in GitHub's document`]
     return check(`webhook ${name}`, schema, payload)
@@ -77,7 +78,7 @@ export function createTrafficValidator(): TrafficValidator {
   const checkExchange: TrafficValidator['checkExchange'] = (exchange) => {
     const { method, template, query, requestBody, status, responseBody } = exchange
     const name = `${method} ${template}`
-    // GraphQL has a schema of its own, and its one address is not among REST's.
+    // GraphQL has a separate schema, and its only address is not part of REST.
     if (name === 'POST /graphql') return status === 200 ? [...checkGraphql(exchange)] : []
     const operation = document.operations[name]
     if (operation === undefined)
@@ -91,7 +92,7 @@ export function createTrafficValidator(): TrafficValidator {
       if (parameter === undefined) found.push(`${name}: no query parameter ${key}`)
       else found.push(...check(`${name} ?${key}`, parameter.schema, parseParameter(value, parameter.schema)))
     }
-    // A request that was refused was wrong on purpose or is judged by the answer.
+    // A rejected request was wrong on purpose, or is judged by its response.
     if (status < 400 && operation.body?.schema && (requestBody !== undefined || operation.body.required))
       found.push(
         ...check(`${name} request`, operation.body.schema, requestBody),
@@ -120,7 +121,7 @@ function resolveReferences(schema: unknown): unknown {
   )
 }
 
-/** GitHub ignores fields that it does not know; a client that sends one has mistaken something. */
+/** GitHub ignores unknown fields, so a client that sends one has a bug. */
 function findUnknownFields(name: string, schema: JsonSchema, body: unknown): string[] {
   const properties = schema['properties'] as JsonSchema | undefined
   if (

@@ -28,7 +28,7 @@ const listReceivedLabels = (): unknown[] =>
     .filter((each) => each.payload['action'] === 'labeled')
     .map((each) => (each.payload['label'] as { name: string }).name)
 
-describe('what happens to deliveries on order', () => {
+describe('configured delivery faults', () => {
   let pull: MockPull
   beforeEach(async () => {
     githubFixture = await openGitHubFixture()
@@ -41,7 +41,7 @@ describe('what happens to deliveries on order', () => {
   }
   const labeled = (each: { action: string | null }): boolean => each.action === 'labeled'
 
-  test('a dropped one never comes, and can be redelivered under its GUID', async () => {
+  test('a dropped delivery never arrives, and can be redelivered under its GUID', async () => {
     const end = githubFixture.github.webhooks.drop(labeled)
     await label('a')
     end()
@@ -58,7 +58,7 @@ describe('what happens to deliveries on order', () => {
     expect(after[0]).toMatchObject({ guid: data[0]?.guid, redelivery: true, status_code: 202 })
   })
 
-  test('a doubled one comes twice with one GUID', async () => {
+  test('a duplicated delivery arrives twice with the same GUID', async () => {
     githubFixture.github.webhooks.double(labeled)
     await label('a')
     expect(listReceivedLabels()).toEqual(['a', 'a'])
@@ -68,7 +68,7 @@ describe('what happens to deliveries on order', () => {
     ).toBe(1)
   })
 
-  test('a held or delayed one comes later', async () => {
+  test('a held or delayed delivery arrives later', async () => {
     const end = githubFixture.github.webhooks.hold(
       (each) => (each.payload['label'] as { name?: string } | undefined)?.name === 'a',
     )
@@ -85,7 +85,7 @@ describe('what happens to deliveries on order', () => {
     expect(listReceivedLabels()).toEqual(['b', 'a', 'c'])
   })
 
-  test('reordered ones come in reverse', async () => {
+  test('reordered deliveries arrive in reverse', async () => {
     githubFixture.github.webhooks.reorder(labeled, 3)
     await label('a', 'b')
     expect(listReceivedLabels()).toEqual([])
@@ -94,7 +94,7 @@ describe('what happens to deliveries on order', () => {
     expect(listReceivedLabels()[0]).toBe('c')
   })
 
-  test('a receiver that fails is noted, and nothing is sent again by itself', async () => {
+  test('the failure of a receiver is recorded, and nothing is redelivered automatically', async () => {
     githubFixture.receiver.status = 500
     await label('a')
     const { data } = await githubFixture.asApp.rest.apps.listWebhookDeliveries({ per_page: 1 })
@@ -113,7 +113,7 @@ describe('what happens to deliveries on order', () => {
   })
 })
 
-test('every webhook of the document is sent, in the shape of the document', async () => {
+test('every webhook of the OpenAPI document is sent, in its documented shape', async () => {
   githubFixture = await openGitHubFixture({ validateTraffic: true })
   const { github, installation } = githubFixture
   const pull = await openPull('one')
@@ -234,7 +234,7 @@ test('every webhook of the document is sent, in the shape of the document', asyn
   expect(Object.keys(readOpenApiDocument().webhooks).filter((each) => !sent.has(each))).toEqual([])
 })
 
-test('an app hears what it subscribed to where it is installed, and of runs asked for again only its own', async () => {
+test('an app receives subscribed events where it is installed, and reruns only of its check runs', async () => {
   githubFixture = await openGitHubFixture()
   const { github } = githubFixture
   const app = {

@@ -23,7 +23,7 @@ const fetchFromRegistry = (
 afterEach(async () => mockRegistry.stop())
 
 describe('pulling', () => {
-  test('a tag and its digest give the same bytes, whose hash is the digest', async () => {
+  test('a tag and its digest return the same bytes, and their hash is the digest', async () => {
     await startTestRegistry()
     const { digest, reference } = mockRegistry.putImage('org/bundle', 'v1', { labels: { a: 'b' } })
     expect(reference).toBe(`${mockRegistry.host}/org/bundle@${digest}`)
@@ -36,7 +36,7 @@ describe('pulling', () => {
     ).toEqual(bytes)
   })
 
-  test('a manifest whose type is not in Accept is said to be unknown', async () => {
+  test('a manifest with a type that is not in Accept is reported as unknown', async () => {
     await startTestRegistry()
     mockRegistry.putImage('org/one', 'v1', { format: 'oci' })
     mockRegistry.putImage('org/two', 'v1', { platforms: ['linux/amd64', 'linux/arm64'], format: 'docker' })
@@ -63,7 +63,7 @@ describe('pulling', () => {
     )
   })
 
-  test('a real client copies an image out and its layer holds the files', async () => {
+  test('a real client copies an image out, and its layer contains the files', async () => {
     await startTestRegistry()
     if (findMissingProgram('skopeo')) return
     mockRegistry.putImage('org/bundle', 'v1', {
@@ -86,7 +86,7 @@ describe('pulling', () => {
     const layer = files.filter((it) => /^[0-9a-f]{64}$/.test(it)).find((_, at) => blobs[at]?.[0] === 0x1f)
     const { stdout } = await runCommand('tar', ['xzOf', join(folder, layer ?? ''), 'manifests/csv.yaml'])
     expect(stdout).toBe('kind: x\n')
-    // And back in, under another name: blobs and manifest are uploaded as a client does it.
+    // Copy it back under another name, to upload blobs and the manifest as a client does.
     await runCommand('skopeo', [
       'copy',
       '--quiet',
@@ -132,7 +132,7 @@ describe('tokens', () => {
     ['hub', 200, 401],
     ['ghcr', 401, 401],
   ] as const)(
-    'a private repository is closed to the anonymous, in the manner of %s',
+    'a private repository rejects anonymous clients, in the manner of %s',
     async (style, tokenStatus, manifestStatus) => {
       await startTestRegistry({ auth: { kind: 'bearer', private: ['org/hidden'], style, users } })
       mockRegistry.putImage('org/hidden', 'v1')
@@ -161,7 +161,7 @@ describe('tokens', () => {
     },
   )
 
-  test('basic authentication is asked on every request', async () => {
+  test('basic authentication is required for every request', async () => {
     await startTestRegistry({ auth: { kind: 'basic', users } })
     mockRegistry.putImage('org/one', 'v1')
     expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).headers.get('www-authenticate')).toBe(
@@ -174,8 +174,8 @@ describe('tokens', () => {
   })
 })
 
-describe('misbehaviour', () => {
-  test('a broken HEAD leaves GET alone', async () => {
+describe('faults', () => {
+  test('a broken HEAD does not affect GET', async () => {
     await startTestRegistry()
     mockRegistry.putImage('org/one', 'v1')
     mockRegistry.quirks.headStatus = 404
@@ -185,7 +185,7 @@ describe('misbehaviour', () => {
     expect((await fetchFromRegistry('/v2/org/one/manifests/v1')).status).toBe(200)
   })
 
-  test('the digest header can lie or be missing', async () => {
+  test('the digest header can be wrong or missing', async () => {
     await startTestRegistry()
     const { digest } = mockRegistry.putImage('org/one', 'v1')
     mockRegistry.quirks.digestHeader = 'wrong'
@@ -198,7 +198,7 @@ describe('misbehaviour', () => {
     ).toBeNull()
   })
 
-  test('blobs redirect to storage that wants no token', async () => {
+  test('blobs redirect to storage that requires no token', async () => {
     await startTestRegistry({ auth: { kind: 'bearer' } })
     mockRegistry.putImage('org/one', 'v1', { files: { a: 'a' } })
     const { layers } = JSON.parse(mockRegistry.manifest('org/one', 'v1')?.bytes.toString() ?? '') as {
@@ -216,7 +216,7 @@ describe('misbehaviour', () => {
     expect(computeBytesDigest(new Uint8Array(bytes))).toBe(layers[0]?.digest)
   })
 
-  test('faults last as long as ordered and are in the log', async () => {
+  test('faults last as long as configured and are logged', async () => {
     await startTestRegistry()
     mockRegistry.putImage('org/one', 'v1')
     mockRegistry.limitRate(7, 2)
@@ -235,7 +235,7 @@ describe('misbehaviour', () => {
 })
 
 describe('pushing', () => {
-  test('a manifest whose blobs are not there is refused, and so are bytes that do not match their digest', async () => {
+  test('rejects a manifest with missing blobs, and bytes that do not match their digest', async () => {
     await startTestRegistry()
     const put = (path: string, body: string, type = 'application/octet-stream'): Promise<Response> =>
       fetch(mockRegistry.url + path, { method: 'PUT', body, headers: { 'content-type': type } })
@@ -259,7 +259,7 @@ describe('pushing', () => {
   })
 })
 
-test('with a certificate it speaks TLS', async () => {
+test('serves TLS with a certificate', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'registry-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']

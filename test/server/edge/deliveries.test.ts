@@ -21,7 +21,7 @@ const signBody = (body: Uint8Array | string, key = webhookSecret) =>
 const eventBase = { repository: { name: 'operators', owner: { login: 'coast' } }, installation: { id: 5 } }
 const openedPayload = JSON.stringify({ ...eventBase, action: 'opened', pull_request: { number: 7 } })
 
-describe('the edge', () => {
+describe('the webhook endpoint', () => {
   let server: Server
   let url: string
   const labels: string[] = []
@@ -73,7 +73,7 @@ describe('the edge', () => {
     expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(openedPayload)
   })
 
-  test('wakes the pull requests that wait for a green report, and none by any other', async () => {
+  test('requeues pull requests that wait for a passing status, and none for any other status', async () => {
     const status = { ...eventBase, sha: '1'.repeat(40), state: 'success' }
     for (const context of ['ci', 'lint'])
       await send(JSON.stringify({ ...status, context }), { 'x-github-event': 'status' })
@@ -81,7 +81,7 @@ describe('the edge', () => {
     expect(accepted.map(({ jobs }) => jobs)).toMatchObject([[{ kind: 'pull', pull: 8 }], [], []])
   })
 
-  test('counts nothing under a name that a stranger chose, nor under one that nobody here knows', async () => {
+  test('labels unverified deliveries and unknown events with fixed names', async () => {
     for (let count = 0; count < 20; count += 1)
       expect(
         await send(openedPayload, {
@@ -95,7 +95,7 @@ describe('the edge', () => {
     expect([...new Set(labels)]).toEqual(['unverified', 'other', 'pull_request'])
   })
 
-  test('stores who brought a head with the delivery that says so (T24)', async () => {
+  test('stores who pushed a head with the delivery that reports it (T24)', async () => {
     const head = 'c'.repeat(40)
     const pull = { number: 7, head: { sha: head } }
     const sender = { id: 9, login: 'olga', type: 'User' }
@@ -119,7 +119,7 @@ describe('the edge', () => {
     expect([await send(openedPayload, guid), await send(openedPayload, guid)]).toEqual([202, 202])
   })
 
-  test('takes the secret before a rotation', async () => {
+  test('accepts the previous secret after a rotation', async () => {
     expect(
       await send(openedPayload, { 'x-hub-signature-256': signBody(openedPayload, previousSecret) }),
     ).toBe(202)
@@ -127,25 +127,28 @@ describe('the edge', () => {
 
   test.each([
     ['no signature', { 'x-hub-signature-256': '' }],
-    ['a signature of another secret', { 'x-hub-signature-256': signBody(openedPayload, 'development') }],
-    ['a signature of another body', { 'x-hub-signature-256': signBody(`${openedPayload} `) }],
     [
-      'a SHA-1 signature only',
+      'a signature made with another secret',
+      { 'x-hub-signature-256': signBody(openedPayload, 'development') },
+    ],
+    ['a signature for another body', { 'x-hub-signature-256': signBody(`${openedPayload} `) }],
+    [
+      'only a SHA-1 signature',
       {
         'x-hub-signature-256': '',
         'x-hub-signature': `sha1=${createHmac('sha1', webhookSecret).update(openedPayload).digest('hex')}`,
       },
     ],
-    ['an upper-case signature', { 'x-hub-signature-256': signBody(openedPayload).toUpperCase() }],
+    ['an uppercase signature', { 'x-hub-signature-256': signBody(openedPayload).toUpperCase() }],
   ])(
-    'refuses a delivery with %s and stores nothing (T42)',
+    'rejects a delivery with %s and stores nothing (T42)',
     async (_name, headers: Record<string, string>) => {
       expect(await send(openedPayload, headers)).toBe(401)
       expect(accepted).toEqual([])
     },
   )
 
-  test('verifies the bytes as they came, not what JSON makes of them', async () => {
+  test('verifies the bytes as received, not the JSON parsed from them', async () => {
     const spaced = openedPayload.replaceAll(':', ' : ')
     expect(await send(spaced, { 'x-hub-signature-256': signBody(JSON.stringify(JSON.parse(spaced))) })).toBe(
       401,
@@ -160,14 +163,14 @@ describe('the edge', () => {
   test.each([
     ['without an event', { 'x-github-event': '' }, openedPayload],
     ['without a GUID', { 'x-github-delivery': '' }, openedPayload],
-    ['with a GUID that is none', { 'x-github-delivery': "1'; drop table" }, openedPayload],
+    ['with an invalid GUID', { 'x-github-delivery': "1'; drop table" }, openedPayload],
     ['that is not JSON', {}, 'hello'],
-  ])('refuses a delivery %s', async (_name, headers: Record<string, string>, body) => {
+  ])('rejects a delivery %s', async (_name, headers: Record<string, string>, body) => {
     expect(await send(body, headers)).toBe(400)
     expect(accepted).toEqual([])
   })
 
-  test('takes a delivery while unsigned bodies of strangers fill the room for long ones, and stay open', async () => {
+  test('accepts a delivery while unverified senders hold every slot for large bodies', async () => {
     const [filled, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let full = 0
     const piece = Buffer.alloc(1024 * 1024)
@@ -194,7 +197,7 @@ describe('the edge', () => {
       await handler(request as never, response as never)
       return status
     }
-    // As long as a body may be, and its end never comes.
+    // Each body has the maximum length and never ends.
     const held = Array.from({ length: 8 }, () => statusOf(endless()))
     await filled.promise
     async function* usual() {
@@ -205,7 +208,7 @@ describe('the edge', () => {
     await Promise.all(held)
   })
 
-  test('refuses what is larger than GitHub ever sends', async () => {
+  test('rejects a body that is larger than GitHub ever sends', async () => {
     const huge = new Uint8Array(25 * 1024 * 1024 + 1)
     expect(await send(huge).catch(() => 413)).toBe(413)
     expect(accepted).toEqual([])
@@ -213,7 +216,7 @@ describe('the edge', () => {
 })
 
 describe('a signature', () => {
-  test('with any bit flipped does not fit', () => {
+  test('does not match a body with a flipped bit', () => {
     const body = Buffer.from(openedPayload)
     const good = signBody(body)
     expect(hasValidSignature(body, good, [webhookSecret])).toBe(true)
@@ -223,12 +226,12 @@ describe('a signature', () => {
       expect(hasValidSignature(flipped, good, [webhookSecret])).toBe(false)
     }
   })
-  test('never fits an empty secret', () => {
+  test('never matches an empty secret', () => {
     expect(hasValidSignature(Buffer.from('x'), signBody('x', ''), [''])).toBe(false)
   })
 })
 
-describe('the duties of a delivery', () => {
+describe('the jobs of a delivery', () => {
   const pull = (number: number) => ({
     kind: 'pull',
     installation: 5,
@@ -247,12 +250,12 @@ describe('the duties of a delivery', () => {
     'closed',
     'labeled',
     'unlabeled',
-  ])('a pull request that was %s is looked at', (action) =>
+  ])('the action %s enqueues the pull request', (action) =>
     expect(mapDeliveryToJobs('pull_request', { ...eventBase, action, pull_request: { number: 3 } })).toEqual([
       pull(3),
     ]),
   )
-  test('a review and a comment on a pull request make it be looked at, a comment on an issue does not', () => {
+  test('reviews and comments on a pull request enqueue it; a comment on an issue does not', () => {
     expect(
       mapDeliveryToJobs('pull_request_review', {
         ...eventBase,
@@ -271,7 +274,7 @@ describe('the duties of a delivery', () => {
       mapDeliveryToJobs('issue_comment', { ...eventBase, action: 'created', issue: { number: 4 } }),
     ).toEqual([])
   })
-  test('our own comment, as our App writes it, is no news; what others do to it is', () => {
+  test('ignores only comments that our App itself creates or edits', () => {
     const [bot, person] = [
       { id: 41, type: 'Bot' },
       { id: 7, type: 'User' },
@@ -286,7 +289,7 @@ describe('the duties of a delivery', () => {
     expect([countCommentJobs('edited', person, bot), countCommentJobs('deleted', person, bot)]).toEqual([
       1, 1,
     ])
-    // By another App, by nobody's, and by a person through ours.
+    // By another App, without an App, and by a person through our App.
     expect([countCommentJobs('created', bot, bot, 4), countCommentJobs('created', bot, bot, null)]).toEqual([
       1, 1,
     ])
@@ -294,7 +297,7 @@ describe('the duties of a delivery', () => {
     expect(countCommentJobs('edited', { id: 42, type: 'Bot' }, bot)).toBe(1)
   })
 
-  test('a re-run on a fork, where GitHub names no pull request, makes all of them be looked at', () => {
+  test('a re-run request enqueues its pull request, or a sweep if GitHub names none, as for forks', () => {
     expect(
       mapDeliveryToJobs('check_run', {
         ...eventBase,
@@ -310,7 +313,7 @@ describe('the duties of a delivery', () => {
       }),
     ).toEqual([pull(9)])
   })
-  test('a review thread wakes its pull request', () =>
+  test('a review thread event enqueues its pull request', () =>
     expect(
       mapDeliveryToJobs('pull_request_review_thread', {
         ...eventBase,
@@ -318,7 +321,7 @@ describe('the duties of a delivery', () => {
         pull_request: { number: 4 },
       }),
     ).toEqual([pull(4)]))
-  test('a green check or status of another App is a report on its commit, of a fork, too; nothing else is', () => {
+  test('only a passing check or status of another App counts for its commit, even on a fork', () => {
     const sha = '1'.repeat(40)
     const ended = (name: string, conclusion: string | null) =>
       parsePassingCommitStatus('check_run', {
@@ -347,7 +350,7 @@ describe('the duties of a delivery', () => {
       }),
     ).toEqual([])
   })
-  test('a push is about its branch and about everything that stands on it', () => {
+  test('a push enqueues its branch and a sweep, except for tags and temporary branches', () => {
     expect(mapDeliveryToJobs('push', { ...eventBase, ref: 'refs/heads/release/4.20' })).toEqual([
       {
         kind: 'branch',
@@ -358,7 +361,7 @@ describe('the duties of a delivery', () => {
       sweep,
     ])
     expect(mapDeliveryToJobs('push', { ...eventBase, ref: 'refs/tags/v1' })).toEqual([])
-    // Where merges wait for their checks.
+    // Branches on which merges wait for their checks.
     for (const passing of [
       'catalog-bot/tmp-7-main',
       'catalog-bot/add/foo/1.1.0',
@@ -366,7 +369,7 @@ describe('the duties of a delivery', () => {
     ])
       expect(mapDeliveryToJobs('push', { ...eventBase, ref: `refs/heads/${passing}` })).toEqual([])
   })
-  test('an installation makes its repositories be swept', () => {
+  test('an installation event enqueues a sweep of its repositories', () => {
     const payload = {
       action: 'created',
       installation: { id: 5 },
@@ -389,7 +392,7 @@ describe('the duties of a delivery', () => {
     {},
     { repository: 'coast' },
     { ...eventBase, pull_request: { number: '7; drop' }, action: 'opened' },
-  ])('a payload that is not as GitHub sends it (%j) is no duty and no crash', (payload) => {
+  ])('a malformed payload (%j) enqueues no job and throws no error', (payload) => {
     for (const event of [
       'pull_request',
       'issue_comment',
@@ -403,7 +406,7 @@ describe('the duties of a delivery', () => {
   })
 })
 
-test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that no store takes causes no job: %j', (bad) => {
+test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that the store cannot hold enqueues no job: %j', (bad) => {
   const of = (name: string, login: string) => ({ ...eventBase, repository: { name, owner: { login } } })
   for (const repository of [of(bad, 'coast'), of('operators', bad)])
     expect(

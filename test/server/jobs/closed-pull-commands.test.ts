@@ -1,4 +1,4 @@
-// Which comments on a merged pull request may still command anything.
+// Which comments on a merged pull request can still run a command.
 import { expect, test } from '@jest/globals'
 import { findRecentRollbacks } from '../../../src/server/jobs/handle-closed-pull.ts'
 import { toUserId } from '../../../src/pull-request/ids.ts'
@@ -15,20 +15,20 @@ const createComment = (more: Partial<PullComment> = {}): PullComment => ({
   ...more,
 })
 
-test('a fresh /rollback of a person may', () => {
+test('accepts a recent /rollback from a person', () => {
   expect(findRecentRollbacks([createComment()], now)).toHaveLength(1)
 })
 
 test.each([
   [
-    'that is old: it was about what users had then',
+    'that is old, because it referred to what was published then',
     createComment({ createdAt: isoMinutesAgo(90), updatedAt: isoMinutesAgo(90) }),
   ],
-  ['whose time nobody can read', createComment({ createdAt: 'then', updatedAt: 'then' })],
+  ['with an unreadable time', createComment({ createdAt: 'then', updatedAt: 'then' })],
   ['that was edited', createComment({ updatedAt: isoMinutesAgo(1) })],
-  ['of a bot', createComment({ author: { id: toUserId(2), login: 'robot[bot]', kind: 'bot' } })],
+  ['by a bot', createComment({ author: { id: toUserId(2), login: 'robot[bot]', kind: 'bot' } })],
   ['that gives another command', createComment({ body: '/merge' })],
-  ['that only speaks of it', createComment({ body: 'Should we /rollback this?' })],
-])('a comment %s may not', (_name, one) => {
+  ['that only mentions the command', createComment({ body: 'Should we /rollback this?' })],
+])('ignores a comment %s', (_name, one) => {
   expect(findRecentRollbacks([one], now)).toEqual([])
 })

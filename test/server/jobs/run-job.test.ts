@@ -10,7 +10,7 @@ const job: Job = {
   branch: 'main',
 }
 
-/** Runs a duty whose repository cannot be opened, and says what became of it. */
+/** Runs a job whose repository cannot be opened, and returns the outcome. */
 async function runFailingJob(failure: Error, isInstalled: JobRunnerOptions['isInstalled']) {
   const enqueued: number[] = []
   const noted: unknown[] = []
@@ -40,8 +40,8 @@ async function runFailingJob(failure: Error, isInstalled: JobRunnerOptions['isIn
 
 const notFoundError = new ForgeError('not-found', 'read the repository: GitHub answered 404')
 
-describe('a duty that cannot be done', () => {
-  test('is dropped where the App is not installed any more', async () => {
+describe('a job that cannot run', () => {
+  test('is dropped if the App is no longer installed', async () => {
     expect(await runFailingJob(notFoundError, async () => false)).toEqual({
       outcome: 'dropped',
       rejected: false,
@@ -49,17 +49,17 @@ describe('a duty that cannot be done', () => {
       noted: [],
     })
   })
-  test('is taken again by the queue where the App is installed: the fault is ours', async () => {
+  test('fails, so that the queue retries it, if the App is installed', async () => {
     expect(await runFailingJob(notFoundError, async () => true)).toMatchObject({
       outcome: 'failed',
       rejected: true,
     })
   })
-  test('is taken again where nobody can say whether the App is installed', async () => {
+  test('fails, too, if GitHub does not report whether the App is installed', async () => {
     const silent = () => Promise.reject(new ForgeError('unavailable', 'GitHub answered 503'))
     expect(await runFailingJob(notFoundError, silent)).toMatchObject({ outcome: 'failed', rejected: true })
   })
-  test('is taken again where something else than GitHub failed, and GitHub is not asked', async () => {
+  test('fails without asking GitHub if the error did not come from GitHub', async () => {
     let wasAsked = false
     const ask = async () => (wasAsked = true)
     expect(await runFailingJob(new Error('a fault'), ask)).toMatchObject({
@@ -68,17 +68,17 @@ describe('a duty that cannot be done', () => {
     })
     expect(wasAsked).toBe(false)
   })
-  test('is postponed while GitHub is not responding', async () => {
+  test('is postponed with a rate limit note while GitHub limits requests', async () => {
     const limited = new ForgeError('rate-limited', 'limit', { retryAfter: 7 })
     expect(await runFailingJob(limited, async () => false)).toEqual({
       outcome: 'postponed',
       rejected: false,
       enqueued: [7],
-      // For the pages, as long as it lasts.
+      // Shown on the pages while it lasts.
       noted: [[['coast/catalog branch main', { since: 1000, until: 8000 }]], 7],
     })
   })
-  test('waits for GitHub, and not for its limit, where no limit is the reason', async () => {
+  test('is postponed without a rate limit note while GitHub is unavailable', async () => {
     const silent = new ForgeError('unavailable', 'GitHub answered 503')
     expect(await runFailingJob(silent, async () => true)).toMatchObject({ enqueued: [60], noted: [] })
   })

@@ -1,4 +1,4 @@
-// The queue of a process that ends: what runs, in which order, and what is left to the next run. The clock is the test's.
+// A queue that ends with its process: what runs, in which order, and what is left for the next run. Uses a test clock.
 import { describe, expect, test } from '@jest/globals'
 import { createOnceQueue } from '../../../src/server/once/sweep-once.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
@@ -13,7 +13,7 @@ const createPullJob = (number: number): Job => ({
   pull: toPullNumber(number),
 })
 
-/** Time passes only while somebody sleeps. */
+/** Time advances only through `sleep`. */
 function createSteppedClock(): Clock {
   let now = 1_000_000
   return {
@@ -44,14 +44,14 @@ function createDrainSetup() {
 }
 
 describe('a queue that ends', () => {
-  test('works off what is due, and what that brings; equal jobs are one', async () => {
+  test('runs due jobs and the jobs that they enqueue, and runs equal jobs once', async () => {
     const { queue, ran, drain } = createDrainSetup()
     for (const number of [1, 2, 1]) await queue.enqueue(createPullJob(number))
     const { left, failed } = await drain((number) => number === 1 && queue.enqueue(createPullJob(3), 2))
     expect({ ran, left, failed }).toEqual({ ran: [1, 2, 3], left: [], failed: [] })
   })
 
-  test('leaves what is due later, and a job that never has enough, to the next run', async () => {
+  test('leaves jobs that are due later, and a job that keeps requeuing itself, to the next run', async () => {
     const { queue, ran, drain } = createDrainSetup()
     await queue.enqueue(createPullJob(1))
     await queue.enqueue(createPullJob(2), 60)
@@ -60,7 +60,7 @@ describe('a queue that ends', () => {
     expect(left).toEqual(expect.arrayContaining([createPullJob(1), createPullJob(2)]))
   })
 
-  test('goes on after a failure, tells it, and does not try it again', async () => {
+  test('continues after a failure, reports it, and does not retry it', async () => {
     const { queue, ran, drain } = createDrainSetup()
     for (const number of [1, 2]) await queue.enqueue(createPullJob(number))
     const { failed } = await drain(async (number) => {
@@ -72,7 +72,7 @@ describe('a queue that ends', () => {
     expect(failed).toEqual([{ job: createPullJob(1), error: new Error('ours') }])
   })
 
-  test('never runs one key twice at once', async () => {
+  test('never runs the same job twice at the same time', async () => {
     const { queue, drain } = createDrainSetup()
     let open = 0
     let maxConcurrent = 0

@@ -1,4 +1,4 @@
-// From nothing to an App on an organization's repository, in a browser, on a GitHub that refuses as the real one does.
+// From nothing to an App on an organization's repository, in a browser, with a GitHub that rejects like the real one.
 import {
   closeSync,
   mkdirSync,
@@ -74,14 +74,14 @@ const readBodyText = () => page.locator('body').innerText()
 
 describe('the setup page', () => {
   test.each(['/setup', '/setup?word=wrong', '/setup/created?code=x&state=wrong', '/'])(
-    'shows nothing at %s, which is without its word',
+    'shows nothing at %s without the setup token',
     async (path) => {
       const reply = await fetch(new URL(path, setupUrl))
       expect(reply.status).toBe(404)
       expect(await reply.text()).not.toContain('manifest')
     },
   )
-  test('says what a code is that GitHub does not know, and can begin again', async () => {
+  test('explains why a code from GitHub is not valid', async () => {
     const setupToken = setupUrl.searchParams.get('word') ?? ''
     for (const [code, words] of [
       ['0'.repeat(40), 'expired or was already used'],
@@ -105,7 +105,7 @@ describe('the setup page', () => {
   browserTest('passes on what GitHub refuses, and nothing is made', async () => {
     await page.goto(setupUrl.href)
     await page.fill('#organization', 'harbour')
-    // Not GitHub.com, so that the page lets it through, as for an enterprise server.
+    // The page accepts this because this GitHub isn't github.com and could be an enterprise server.
     await page.fill('#address', 'http://localhost:3000')
     await page.click('button')
     await page.click('button')
@@ -126,7 +126,7 @@ describe('the setup page', () => {
       await page.check('[value=catalogs]')
       await page.click('button')
       await page.goto(new URL(`/setup/installed${setupUrl.search}`, setupUrl).href)
-      // What was known before the installation may still be shown for a moment; the page asks again by itself.
+      // The page may briefly show the state before the installation, and then refreshes automatically.
       await page.getByRole('heading', { name: 'harbour/catalogs' }).waitFor({ timeout: 60_000 })
       const shown = await readBodyText()
       expect(shown).toContain('Branch main')
@@ -181,7 +181,7 @@ describe('the credentials of a new App', () => {
     expect(readdirSync(folder)).toEqual(['credentials.env'])
   })
 
-  test('are not written through a symbolic link, and setup does not start with one there', async () => {
+  test('are not written through a symbolic link, and setup rejects one at startup', async () => {
     const folder = join(directory, 'linked')
     mkdirSync(folder)
     const target = join(directory, 'target')

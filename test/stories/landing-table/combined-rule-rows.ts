@@ -17,7 +17,7 @@ import {
 
 const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
 
-/** The two rulesets that are recommended: the App alone updates, and our checks of our App bind even it. */
+/** The two recommended rulesets: only the App can update the branch, and the checks bind even the App. */
 const addRecommendedRulesets = (it: RowRepository, pullRequest?: Record<string, unknown>): void => {
   const { github, full, app } = it
   const more = pullRequest === undefined ? [] : [createPullRequestRule(pullRequest)]
@@ -176,7 +176,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
         { type: 'commit_message_pattern', parameters: { operator: 'contains', pattern: '1.2.0' } },
       ]),
     push: 'Commit message must contain a matching pattern: 1.2.0',
-    // With GitHub's own words, which have the title; the App's have not.
+    // GitHub's default message contains the title; the App's message doesn't.
     api: { merge: 'accepted' },
     bot: { ends: 'waits', textPatterns: [/commit_message_pattern|Commit message/] },
   },

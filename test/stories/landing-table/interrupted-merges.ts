@@ -1,5 +1,5 @@
-// GitHub failing, or somebody in the way, just when a pull request is merged. Played with the bot alone: what a push meets
-// here is no matter of settings.
+// GitHub fails, or another user interferes, during a merge. These rows run only with the bot, because the outcome of a
+// push here doesn't depend on settings.
 import { createChecksRule } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { expectMergedBy, botCheckNames, type MergeTableRow, type RowRepository } from './table-row.ts'
 
@@ -52,7 +52,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       github.fail(
         ({ method, path }) => {
           const isPush = method === 'POST' && path.includes(`/${full}.git/git-receive-pack`)
-          // Held for the first push alone.
+          // The lock is held only for the first push.
           if (isPush) setTimeout(() => void unlock(), 500)
           return false
         },

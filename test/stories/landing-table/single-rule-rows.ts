@@ -1,4 +1,4 @@
-// Each setting of a branch alone: the rows of the reference's table of settings.
+// Each setting of a branch on its own: the rows of the settings table in the reference.
 import {
   createChecksRule,
   createPullRequestRule,
@@ -464,7 +464,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: createRuleSetter(createQueueRule()),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
-    // GitHub merges a group as soon as what is required of it is there: here, at once.
+    // GitHub merges a group as soon as its requirements are met; here, immediately.
     bot: { ends: 'waits', textPatterns: [/merge queue does not wait for this App's checks: require/] },
   },
   {

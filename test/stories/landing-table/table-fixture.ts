@@ -1,5 +1,5 @@
-// The ground on which all rows of the landing table play: one GitHub and one registry of the sandbox, one App that is
-// installed on a repository for each row, with the permissions and events that app.yml asks for.
+// The environment of all rows of the table: one sandbox GitHub, one registry, and one App with the permissions and
+// events from app.yml, installed on a repository for each row.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -21,7 +21,7 @@ const organizationName = 'coast'
 
 export interface PlayedRow extends OpenedRowPull {
   readonly row: MergeTableRow
-  /** The base's tip when everything was set. */
+  /** The base's tip after the setup. */
   readonly base: string
 }
 
@@ -31,7 +31,7 @@ export interface TableFixture {
   readonly registry: MockRegistry
   readonly app: MockApp
   readonly installation: Installation
-  /** What a bot needs in its environment to serve all of it. */
+  /** The environment variables that a bot needs to serve all repositories. */
   readonly environment: Readonly<Record<string, string>>
   /** A repository with the row's settings, and its pull request in the row's situation. */
   openRow(row: MergeTableRow, name: string): Promise<PlayedRow>
@@ -119,7 +119,7 @@ export async function openTableFixture(): Promise<TableFixture> {
       const opened: OpenedRowPull = { github, full, app, otherApp, pull, changes }
       await row.set(opened)
       await row.before?.(opened)
-      // Last, so that nobody looks before all is as the row says.
+      // Last, so that the bot evaluates nothing before the setup is complete.
       github.changeInstallation(installation, [full])
       return { ...opened, row, base: repository.knownRefs.get('refs/heads/main') ?? '' }
     },

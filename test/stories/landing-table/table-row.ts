@@ -1,5 +1,5 @@
-// What a row of the landing table is: settings of a branch, a pull request in a situation, what GitHub accepts of those
-// who push or merge it, and what the bot makes of it. Written from GitHub's documents and from what people observed.
+// Defines a row of the table: settings of a branch, a pull request in a situation, what GitHub accepts from pushes and
+// merges, and how the bot reacts. It is based on GitHub's documents and on observations.
 import type { MockGitHub } from '../../../sandbox/github/github.ts'
 import type { OpenPullOptions } from '../../../sandbox/github/user-actions.ts'
 import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/github-data.ts'
@@ -7,27 +7,27 @@ import { defaultConfig } from '../../../src/config/config.ts'
 import { getRequiredOwnChecks } from '../../../src/policy/required-own-checks.ts'
 import { toCheckNames } from '../../../src/report/report.ts'
 
-/** Where a row plays: a repository of its own. */
+/** The environment of a row: a separate repository. */
 export interface RowRepository {
   readonly github: MockGitHub
   /** `owner/name`. */
   readonly full: string
-  /** Ours, and somebody else's. */
+  /** Our App, and another one. */
   readonly app: MockApp
   readonly otherApp: MockApp
 }
 
 export interface OpenedRowPull extends RowRepository {
   readonly pull: MockPull
-  /** What it changes. */
+  /** The files that it changes. */
   readonly changes: Readonly<Record<string, string>>
 }
 
-/** `accepted`, or a part of GitHub's words. */
+/** `accepted`, or a part of GitHub's message. */
 export type GitHubVerdict = 'accepted' | (string & {})
 
 /**
- * How a pull request got onto its base, as its commit shows: a merge that was pushed, one that GitHub signed for the App, a
+ * How a pull request got onto its base, as its commit shows: a pushed merge, a merge that GitHub signed for the App, a
  * merge by GitHub's API, or one commit on top of the base (squash or rebase, by API).
  */
 export type MergeRoute = 'push' | 'signed' | 'merge' | 'linear' | 'queue'
@@ -39,9 +39,9 @@ export interface MergedExpectation {
 
 export interface WaitingExpectation {
   readonly ends: 'waits'
-  /** Each stands in what people can read: the comment, a check of ours, an issue of ours. */
+  /** Each is in the visible text: the comment, a check, or an issue of the bot. */
   readonly textPatterns: readonly RegExp[]
-  /** What somebody does about it, and how it is merged then, with nothing else done. */
+  /** The fix, and how the pull request is merged afterwards without further steps. */
   readonly fix?: (it: OpenedRowPull) => unknown
   readonly then?: MergedExpectation
 }
@@ -49,34 +49,34 @@ export interface WaitingExpectation {
 export interface MergeTableRow {
   /** A claim. */
   readonly name: string
-  /** The row of the reference that it is about, by its first column; absent: rows together. */
+  /** The row of the reference that it covers, by its first column. Absent for combined rows. */
   readonly setting?: string
-  /** Why it is so: a section of GitHub's documentation, or who observed it. */
+  /** The evidence: a section of GitHub's documentation, or who observed it. */
   readonly source: string
   readonly set: (it: RowRepository) => unknown
   readonly files?: Readonly<Record<string, string>>
-  /** Whether the base moved on after the pull request was opened. It did, unless this says no. */
+  /** Whether the base moved after the pull request was opened. It did unless this is false. */
   readonly behind?: false
   readonly pull?: Partial<OpenPullOptions>
-  /** What happened before anyone tries to merge: reviews, results of CI. */
+  /** What happened before the first merge attempt: reviews, and results of CI. */
   readonly before?: (it: OpenedRowPull) => unknown
-  /** CI that runs on temporary branches of ours, too. */
+  /** CI that also runs on our temporary branches. */
   readonly runsOnTemporary?: string
-  /** What GitHub says of a hand-made merge that has our checks green on itself, and of merging by API. */
+  /** How GitHub responds to a manual merge commit with our successful checks, and to merging by API. */
   readonly push: GitHubVerdict
   readonly api?: Partial<Record<MergeMethod, GitHubVerdict>>
   /**
-   * Played by a running bot, too: one row for each way, and for each kind of waiting. Every row is landed, by what the bot would
-   * choose, without its process.
+   * Whether a running bot also merges it: one row for each route and each reason to wait. Every row is also merged by
+   * the route that the bot would choose, without its process.
    */
   readonly withBot?: true
-  /** What the bot makes of it; several where the documents leave it open. */
+  /** How the bot reacts; several if the documents leave it open. */
   readonly bot: MergedExpectation | WaitingExpectation | readonly [MergedExpectation, WaitingExpectation]
 }
 
 export const expectMergedBy = (...by: MergeRoute[]): MergedExpectation => ({ ends: 'merged', by })
 
-/** Alice's pull request is approved by somebody with write access. */
+/** A user with write access approves Alice's pull request. */
 export const approveAsBob = ({ github, pull }: OpenedRowPull): unknown =>
   github.review(pull, 'bob', 'approve')
 
@@ -86,9 +86,9 @@ export const createCiStatusSetter =
   ({ github, full, pull }: OpenedRowPull): unknown =>
     github.setStatus(full, pull.headSha, 'bob', { context: 'ci', state })
 
-/** The author brings the head up to date: the same change on the base's tip. */
+/** The author brings the head up to date, with the same change on the base's tip. */
 export const updateHead = ({ github, pull, changes }: OpenedRowPull): Promise<string> =>
   github.forcePush(pull, changes)
 
-/** Those that a branch of these tests requires. */
+/** The checks that a branch of these tests requires. */
 export const botCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))

@@ -1,5 +1,5 @@
-// emulate alone, with nothing between: it still has every gap that the story beside this mends. One that it has closed is
-// to be taken out of gaps.ts.
+// emulate alone: it still has every gap that the story in this directory fills. Remove a gap from gaps.ts when emulate
+// has closed it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -9,7 +9,7 @@ import { createGaps, type BareEmulate, type EmulateDelivery, type GapContext } f
 import type { RequestWithToken } from './served-git.ts'
 
 const repositoryName = 'coast/operators'
-// The questions need nothing of what stands in for a gap.
+// The probes need none of the replacements.
 const emulateGaps = createGaps({} as GapContext)
 
 describe('what emulate lacks', () => {
@@ -94,7 +94,7 @@ describe('what emulate lacks', () => {
     expect(await gap.isThere(bare)).toBe(true)
   })
 
-  test('each has a sentence of its own', () => {
+  test('each has a unique name and a sentence', () => {
     for (const { sentence } of emulateGaps) expect(sentence).toMatch(/^[A-Z].{20,}\.$/)
     expect(new Set(emulateGaps.map(({ name }) => name)).size).toBe(emulateGaps.length)
   })

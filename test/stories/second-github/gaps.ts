@@ -1,12 +1,12 @@
-// What emulate 0.12.2 does not do and GitHub does, as far as the story needs it: each gap with a name, a sentence, a
-// question that shows emulate still has it, and what stands in for it. `gaps.test.ts` fails when emulate has closed one;
-// the story fails when one is not needed any more.
+// What emulate 0.12.2 lacks compared to GitHub, as far as the story needs it. Each gap has a name, a sentence, a probe
+// that shows that emulate still has it, and a replacement. `gaps.test.ts` fails when emulate has closed a gap; the
+// story fails when a gap is no longer needed.
 import { randomUUID } from 'node:crypto'
 import type { RequestWithToken, ServedGit } from './served-git.ts'
 
 export interface EmulateRequest {
   readonly method: string
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string
   readonly token: string
   readonly body: unknown
@@ -23,7 +23,7 @@ export interface EmulateDelivery {
   readonly payload: Record<string, unknown>
 }
 
-/** What a gap may use to stand in. */
+/** What a replacement may use. */
 export interface GapContext {
   readonly organization: string
   readonly administratorToken: string
@@ -33,32 +33,32 @@ export interface GapContext {
   note(name: string): void
 }
 
-/** A place of emulate's own, with nothing between, in which a gap is looked for. */
+/** A separate emulate, without replacements, in which a gap is probed. */
 export interface BareEmulate {
   readonly repository: string
   readonly person: string
   readonly installation: string
-  /** A login with no part in the repository. */
+  /** A login without a role in the repository. */
   readonly outsider: string
   readonly pull: number
   readonly head: string
   readonly ask: RequestWithToken
-  /** The webhooks that emulate sent so far. */
+  /** The webhooks that emulate has sent so far. */
   readonly deliveries: readonly EmulateDelivery[]
 }
 
 export interface EmulateGap {
   readonly name: string
   readonly sentence: string
-  /** Whether emulate by itself still has it. */
+  /** Whether emulate alone still has it. */
   isThere(bare: BareEmulate): Promise<boolean>
-  /** Answers in emulate's place. */
+  /** Responds in place of emulate. */
   answer?(question: EmulateRequest): Promise<EmulateResponse | undefined>
-  /** Changes what emulate answered; undefined: nothing to change. */
+  /** Changes emulate's response; undefined if there is nothing to change. */
   amend?(question: EmulateRequest, answer: EmulateResponse): Promise<unknown>
   /** Changes a webhook. */
   deliver?(delivery: EmulateDelivery): EmulateDelivery | undefined
-  /** Something was pushed to this repository and git took it. True: this gap was needed. */
+  /** Called after git accepted a push to this repository. Resolves with true if the gap was needed. */
   pushed?(repository: string): Promise<boolean>
 }
 

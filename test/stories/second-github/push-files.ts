@@ -1,5 +1,5 @@
-// People's pushes to the second GitHub: real git pushes over http, with their token. Times are in UTC, for emulate writes
-// all commits so.
+// User pushes to the second GitHub: real git pushes over HTTP, with the user's token. Times are in UTC, because emulate
+// writes all commits in UTC.
 import { execFile } from 'node:child_process'
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,12 +13,12 @@ export interface PushFilesOptions {
   readonly repository: string
   readonly login: string
   readonly branch: string
-  /** The branch that it starts from; absent: from nothing. */
+  /** The branch that it starts from; absent for an empty history. */
   readonly from?: string
   readonly files: Readonly<Record<string, string>>
 }
 
-/** Resolves with the commit that was pushed. Rejects with git's words when it was refused. */
+/** Resolves with the pushed commit. Rejects with git's message if the push was rejected. */
 export async function pushFiles(github: SecondGitHub, wanted: PushFilesOptions): Promise<string> {
   const { repository, login, branch, from, files } = wanted
   const directory = await mkdtemp(join(tmpdir(), 'push-'))

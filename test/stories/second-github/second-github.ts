@@ -1,5 +1,5 @@
-// emulate as the GitHub that a bot talks to: one address for the REST routes, for git and for webhooks. What emulate
-// lacks is mended on the way, each gap by its name (gaps.ts); everything else is emulate's own.
+// emulate as the GitHub for the bot: one address for the REST routes, git, and webhooks. gaps.ts fills each named gap
+// of emulate on the way; everything else is emulate's own response.
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -25,11 +25,11 @@ export interface SecondGitHub {
   readonly privateKey: string
   readonly git: ServedGit
   readonly gaps: readonly EmulateGap[]
-  /** Names of the gaps that something needed. */
+  /** Names of the gaps that were needed. */
   readonly closedGaps: ReadonlySet<string>
-  /** What was asked for over REST, and what came of it. */
+  /** The REST requests and their outcomes. */
   readonly recordedRequests: readonly RecordedRequest[]
-  /** Where webhooks go from now on. */
+  /** Sets the target of webhooks from now on. */
   sendWebhooksTo(url: string): void
   ask: RequestWithToken
   stop(): Promise<void>
@@ -40,14 +40,14 @@ export interface SecondGitHubOptions {
   readonly webhookSecret: string
   readonly permissions: Readonly<Record<string, string>>
   readonly events: readonly string[]
-  /** Organisation that owns the repository, and its administrator. */
+  /** Organization that owns the repository, and its administrator. */
   readonly organization: string
   readonly administrator: string
   readonly people: readonly string[]
   readonly repository: string
 }
 
-/** The token of each person is `token-of-LOGIN`. */
+/** The token of each user is `token-of-LOGIN`. */
 export const createPersonToken = (login: string): string => `token-of-${login}`
 
 export async function startSecondGitHub(options: SecondGitHubOptions): Promise<SecondGitHub> {
@@ -271,7 +271,7 @@ async function serveGitTransport(
     return
   }
   const takes = isPush && request.method === 'POST'
-  // git asks first whether it may send a pack at all, with a lone flush.
+  // git first asks whether it may send a pack at all, with a lone flush.
   const rejection = takes && body.length > 4 ? await git.checkPush(repository, token, body) : undefined
   if (rejection !== undefined) {
     response.writeHead(200, { 'content-type': 'application/x-git-receive-pack-result' }).end(rejection)

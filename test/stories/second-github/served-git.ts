@@ -1,12 +1,12 @@
-// The git that is served beside emulate, whose answers know refs and objects but no git protocol. Whether a push may
-// move a ref is emulate's to say, asked with the token that pushed: first it is given the pushed objects, then it moves
-// its own ref, then git takes the push.
+// The git server next to emulate, which knows refs and objects but no git protocol. Emulate decides whether a push may
+// move a ref, with the token of the push: it first receives the pushed objects, then moves its own ref, then git
+// accepts the push.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Asks emulate as whoever has this token; resolves with status and body. */
+/** Sends emulate a request with this token. Resolves with status and body. */
 export type RequestWithToken = (
   token: string,
   method: string,
@@ -21,15 +21,15 @@ export interface RefCommand {
 }
 
 export interface ServedGit {
-  /** The folder with `OWNER/NAME.git`. */
+  /** The directory with `OWNER/NAME.git`. */
   readonly root: string
   git(repository: string, args: readonly string[], input?: string | Buffer): Promise<string>
   create(repository: string): Promise<void>
-  /** Makes a repository with all branches of another; emulate does the same when it makes a fork. */
+  /** Creates a repository with all branches of another, as emulate does for a fork. */
   fork(from: string, to: string): Promise<void>
-  /** Asks emulate about a push. Returns the refusal as git's protocol says it, or nothing when git may take it. */
+  /** Asks emulate about a push. Returns the rejection in git's protocol, or nothing if git may accept the push. */
   checkPush(repository: string, token: string, body: Buffer): Promise<Buffer | undefined>
-  /** Gives emulate all objects of a commit that it lacks, in this repository. */
+  /** Sends emulate all objects of a commit that it lacks in this repository. */
   announceCommits(repository: string, token: string, commit: string, known: readonly string[]): Promise<void>
 }
 
@@ -65,7 +65,7 @@ export function serveGit(root: string, ask: RequestWithToken): ServedGit {
       if (type === 'blob')
         await give('blobs', sha, { content: content.toString('base64'), encoding: 'base64' })
     for (const sha of trees.keys()) await giveTree(sha)
-    // Parents come after their children in git's list.
+    // git lists parents after their children.
     for (const { type, sha, content } of [...objects].reverse())
       if (type === 'commit') await give('commits', sha, parseCommit(content.toString()))
   }
@@ -104,7 +104,7 @@ export function serveGit(root: string, ask: RequestWithToken): ServedGit {
     async checkPush(repository, token, body) {
       const { commands, pack } = parseRefCommands(body)
       const refs = (await git(repository, ['for-each-ref', '--format=%(objectname) %(refname)'])).split('\n')
-      // A command that names another value than the ref has is git's own to refuse.
+      // Git itself rejects a command with an outdated old value.
       const isStale = commands.some(
         ({ old, ref }) => (refs.find((line) => line.endsWith(` ${ref}`))?.slice(0, 40) ?? zeroSha) !== old,
       )
@@ -197,7 +197,7 @@ function parseCommit(text: string): unknown {
   }
 }
 
-/** What a client of git-receive-pack asks for, as in gitprotocol-pack: commands, a flush, then the pack. */
+/** The request of a git-receive-pack client, as in gitprotocol-pack: commands, a flush, then the pack. */
 function parseRefCommands(body: Buffer): { commands: RefCommand[]; pack: Buffer } {
   const commands: RefCommand[] = []
   let at = 0

@@ -1,5 +1,5 @@
-// `npm run chaos -- [--seed N] [--kills 100] [--pulls 50] [--no-publish]`: two instances on a Postgres are killed at random moments
-// while pull requests land. Prints what happened; exit 1 when anything of the world is not as it should be in the end.
+// `npm run chaos -- [--seed N] [--kills 100] [--pulls 50] [--no-publish]`: two instances on a Postgres are killed at
+// random moments while they merge pull requests. Prints a summary, and exits with 1 if any final invariant is violated.
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { startLocalPostgres } from '../../adapters/store/local-postgres.ts'
@@ -14,9 +14,9 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '100' },
     pulls: { type: 'string', default: '50' },
     publish: { type: 'boolean', default: true },
-    /** Seconds from the last death until all must be well. */
+    /** Seconds from the last death until everything must be correct. */
     settle: { type: 'string', default: '240' },
-    /** Appends what the instances logged last to this file. */
+    /** Appends the last log lines of the instances to this file. */
     log: { type: 'string' },
   },
 })

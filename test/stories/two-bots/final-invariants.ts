@@ -1,5 +1,5 @@
-// What must be true of the world in the end, whatever died in between. Looks at GitHub's branches, comments and check runs, at
-// git and at the registry; of the bot's own records it asks only that nothing in them is left half done.
+// What must be true at the end, regardless of the crashes. It reads GitHub's branches, comments, and check runs, git,
+// and the registry. In the bot's own records it only requires that nothing is left unfinished.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { isOnPath } from '../../is-on-path.ts'
 import type { ChaosPlan } from './plans.ts'
 import { getCatalogPath, type TwoBots } from './two-bots.ts'
 
-/** What is not as it should be, each as a line. Some of it may still become so. */
+/** Violations, each as a line. Some of them may still resolve. */
 export async function findFaults(plans: readonly ChaosPlan[], bots: TwoBots): Promise<readonly string[]> {
   return [
     ...plans.flatMap((plan) => findPullFaults(plan, plans, bots)),
@@ -21,7 +21,7 @@ export async function findFaults(plans: readonly ChaosPlan[], bots: TwoBots): Pr
   ]
 }
 
-/** What may become of a pull request, and what its people are told of it. */
+/** The allowed outcomes of a pull request, and what its comment and checks must report. */
 function findPullFaults(plan: ChaosPlan, plans: readonly ChaosPlan[], bots: TwoBots): readonly string[] {
   const { pull, ending, kind, packageName, refusal, goodHeads } = plan
   const faults: string[] = []
@@ -54,13 +54,13 @@ function findPullFaults(plan: ChaosPlan, plans: readonly ChaosPlan[], bots: TwoB
       .checkRuns({ repo: bots.repository, headSha: head })
       .filter((run) => run.suite.app.slug === 'catalog-bot' && run.name.startsWith(checkNamePrefix))
     for (const runName of new Set(runs.map((run) => run.name))) {
-      // What is over is not written over: a run that says something else comes after it, and GitHub shows the last one.
+      // A completed run isn't overwritten: a run with another result comes after it, and GitHub shows the last one.
       const reportedIds = runs.filter((run) => run.name === runName).map(({ externalId }) => externalId)
       if (reportedIds.some((digest, at) => at > 0 && digest === reportedIds[at - 1]))
         faults.push(`${name}: the check run "${runName}" twice at ${head.slice(0, 7)}`)
     }
     const hasMergedHere = isMerged && goodHeads.has(head)
-    // An earlier head's runs say what was known when it was left.
+    // The runs of an earlier head report what was known when it was replaced.
     if (head !== pull.headSha || (isMerged && !hasMergedHere)) continue
     for (const id of checkIds) {
       const run = runs.findLast((one) => one.name === `${checkNamePrefix}${id}`)
@@ -87,7 +87,7 @@ interface BranchMerge {
   readonly head: string
 }
 
-/** The branch's own history, the oldest first, without its first commit. */
+/** The first-parent history of the branch, oldest first, without its first commit. */
 function readBranchHistory(bots: TwoBots): readonly BranchMerge[] {
   const lines = runGit(bots, 'rev-list', '--first-parent', '--reverse', '--parents', 'main').split('\n')
   return lines.slice(1).map((line) => {
@@ -96,7 +96,7 @@ function readBranchHistory(bots: TwoBots): readonly BranchMerge[] {
   })
 }
 
-/** The branch is made of landings: each pull request's once, its head and base as parents, their merge as its tree. */
+/** The branch consists of merges: each pull request's once, its head and base as parents, their merge as its tree. */
 function findHistoryFaults(plans: readonly ChaosPlan[], bots: TwoBots): readonly string[] {
   const faults: string[] = []
   const times = new Map<ChaosPlan, number>()
@@ -128,7 +128,7 @@ function findHistoryFaults(plans: readonly ChaosPlan[], bots: TwoBots): readonly
   return faults
 }
 
-/** Two commits' merge is the same for ever. */
+/** The merge of two commits never changes. */
 const mergedTreeCache = new Map<string, string>()
 
 /** Nothing temporary is left. */
@@ -139,7 +139,7 @@ function findBranchFaults(bots: TwoBots): readonly string[] {
     .map((ref) => `${ref} is left`)
 }
 
-/** Nothing is begun and not ended, and nothing waits that could go on. */
+/** Nothing is unfinished, and nothing waits that could continue. */
 async function findRecordFaults({ database }: TwoBots): Promise<readonly string[]> {
   const rows = await runQuery(
     database,
@@ -154,7 +154,7 @@ async function findRecordFaults({ database }: TwoBots): Promise<readonly string[
   return rows.map(({ fault }) => String(fault))
 }
 
-/** Each state that the branch ever had is a valid catalog: by opm where there is one, and else by the engine. Takes long. */
+/** Each state of the branch is a valid catalog, by opm if it is installed, and otherwise by the engine. Slow. */
 export async function findInvalidStates(bots: TwoBots, scratch: string): Promise<readonly string[]> {
   const faults: string[] = []
   const byOpm = isOnPath('opm')
@@ -182,7 +182,7 @@ export async function findInvalidStates(bots: TwoBots, scratch: string): Promise
   return faults
 }
 
-/** Of each merged package the branch has the version that was added, once, and its images are in the registry. */
+/** The branch has the added version of each merged package once, and its images are in the registry. */
 export async function findMissingImages(
   plans: readonly ChaosPlan[],
   bots: TwoBots,

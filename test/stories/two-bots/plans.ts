@@ -1,5 +1,5 @@
-// The pull requests that are opened while instances die: what each does, and what may become of it. Made up by dice, so that
-// a seed says it all; what is right is said here, where it is opened, and nowhere asks the bot.
+// The pull requests that are opened while instances die: what each does, and its allowed outcomes. They are generated
+// from a seed. The expected outcome is set here when a pull request is opened, and never read from the bot.
 import { appendChannelEntry, prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
@@ -11,13 +11,13 @@ export interface ChaosPlan {
   readonly kind: PlanKind
   readonly packageName: string
   readonly pull: MockPull
-  /** Heads that may land. */
+  /** Heads that may be merged. */
   readonly goodHeads: Set<string>
-  /** `lands`: exactly once. `may`: it was good for a moment. `one`: of those of its package exactly one lands. */
+  /** `lands`: merged exactly once. `may`: valid only for a moment. `one`: exactly one of its package is merged. */
   readonly ending: 'lands' | 'stays' | 'may' | 'one'
-  /** The check that keeps it open, where it does, and its words. */
+  /** The check that keeps it open, if any, and its message. */
   readonly refusal?: { readonly check: string; readonly says: RegExp }
-  /** What its people do later, at a moment that dice choose: not before `sees`, which they go by. */
+  /** What its users do later, at a random moment, but not before `sees`. */
   readonly later?: () => Promise<void>
   readonly isReadyForLater?: () => boolean
 }
@@ -38,7 +38,7 @@ export type PlanKind = keyof typeof shareByKind
 
 const countPulls = (kind: PlanKind): number => (kind === 'rivals' ? 2 : 1)
 
-/** What makes so many pull requests: of each kind its share, what is left over and the order as dice say. */
+/** Creates this many pull requests: each kind by its share, the remainder and the order at random. */
 export function pickPlanKinds(count: number, dice: SeededRandom): readonly PlanKind[] {
   const all: PlanKind[] = []
   const weighed = Object.entries(shareByKind) as [PlanKind, number][]
@@ -56,7 +56,7 @@ export function pickPlanKinds(count: number, dice: SeededRandom): readonly PlanK
     .map(({ kind }) => kind)
 }
 
-/** Opens what a kind is about, in a package that nobody else changes. */
+/** Opens the pull requests of a kind, in a package that no other plan changes. */
 export async function openPlannedPulls(
   kind: PlanKind,
   packageName: string,
@@ -132,7 +132,7 @@ export async function openPlannedPulls(
     }
     case 'held':
     case 'held for a while': {
-      // Nobody merges a draft: the hold is there before anything could be merged.
+      // A draft isn't merged, so the hold is set before anything could be merged.
       const pull = await open(owner, good, true)
       github.comment(pull, owner, '/hold')
       await github.draft(pull, false)
@@ -140,7 +140,7 @@ export async function openPlannedPulls(
       return [
         plan(pull, 'lands', {
           later: async () => void github.comment(pull, owner, '/unhold'),
-          // It lifts the hold from what was shown.
+          // It lifts the hold that was shown.
           isReadyForLater: () => isShownOnHold(pull),
         }),
       ]
@@ -148,10 +148,10 @@ export async function openPlannedPulls(
   }
 }
 
-/** Whether the bot's comment tells that somebody holds it, which is what an `/unhold` is an answer to. */
+/** Whether the bot's comment reports a hold, which an `/unhold` can follow. */
 export function isShownOnHold(pull: MockPull): boolean {
   const comment = pull.comments.find(({ body }) => body === findBotComment(pull))
   if (comment === undefined || !/Comment `\/unhold`/.test(comment.body)) return false
-  // GitHub's times are whole seconds: what comes in the same one is not known to be an answer. Nobody types so fast.
+  // GitHub's times are whole seconds: an answer within the same second can't be recognized. No user types that fast.
   return Date.now() - Date.parse(comment.updatedAt) > 2000
 }

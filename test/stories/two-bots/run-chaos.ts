@@ -1,5 +1,5 @@
-// Pull requests are opened while instances die, and in the end the world is looked at: what `npm run chaos` does in the large
-// and a story in the small.
+// Opens pull requests while instances die, and checks the final invariants: on a large scale for `npm run chaos`, and
+// on a small scale for a story.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { findFaults, findInvalidStates, findMissingImages } from './final-invari
 export interface ChaosOptions {
   readonly databaseUrl: string
   readonly seed: number
-  /** What is opened, each kind in a package of its own. */
+  /** The kinds to open, each in a separate package. */
   readonly kinds: readonly PlanKind[]
   readonly kills: number
   readonly publishes: boolean
@@ -22,7 +22,7 @@ export interface ChaosOptions {
   readonly pauseUpTo: number
   readonly leaseSeconds: number
   readonly stillSeconds: readonly [number, number]
-  /** From the last death until all must be as it should be. */
+  /** From the last death until everything must be correct. */
   readonly settleSeconds: number
   readonly deaths?: readonly DeathKind[]
   readonly log?: (line: string) => void
@@ -113,7 +113,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     let due: { readonly at: number; readonly plan: ChaosPlan }[] = []
     let known = 0
     return {
-      /** What people do until this round. */
+      /** What users do until this round. */
       async act(round: number) {
         for (; known < plans.length; known++) {
           const plan = plans[known]
@@ -128,7 +128,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   }
 }
 
-/** The faults that are left when nothing happens any more, or when the time is over. */
+/** The violations that are left when nothing changes any more, or when the time is over. */
 async function waitUntilSettled(
   bots: TwoBots,
   plans: readonly ChaosPlan[],
@@ -143,7 +143,7 @@ async function waitUntilSettled(
     faults = await findFaults(plans, bots)
     const wrote = countWrites(bots) > before
     quiet = faults.length === 0 && !wrote ? quiet + 1 : 0
-    // A sweep or two come in between: what one of them wakes shows.
+    // A sweep or two run in between, so that their effects show.
     if (quiet >= 14) return []
   }
   return faults.length > 0 ? faults : ['it goes on writing to GitHub']

@@ -1,4 +1,4 @@
-// What two instances hold at a moment: memory, descriptors, disk, rows; and whether any of it grows without an end.
+// What two instances use at a moment: memory, descriptors, disk, rows; and whether any of it grows without limit.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runQuery } from '../../adapters/store/local-postgres.ts'
@@ -7,14 +7,14 @@ import type { BotInstance, TwoBots } from './two-bots.ts'
 
 export interface InstanceSample {
   readonly resident: number
-  /** Of V8, as the process says in its metrics. */
+  /** The V8 heap, as the process reports it in its metrics. */
   readonly heap: number
   readonly descriptors: number
-  /** Of the processes that it started, together. */
+  /** The total of its child processes. */
   readonly children: number
   readonly childrenResident: number
   readonly childrenDescriptors: number
-  /** Bytes of files in its data folder. */
+  /** Bytes of files in its data directory. */
   readonly disk: number
 }
 
@@ -58,7 +58,7 @@ async function sampleInstance({ running, dataDirectory }: BotInstance): Promise<
 async function measureDirectoryBytes(directory: string): Promise<number> {
   let bytes = 0
   for (const entry of await readdir(directory, { withFileTypes: true, recursive: true }))
-    // What is removed meanwhile is not there.
+    // A file may be removed during the walk.
     if (entry.isFile())
       bytes += await stat(join(entry.parentPath, entry.name)).then(
         ({ blocks }) => blocks * 512,
@@ -81,7 +81,7 @@ async function countDatabaseRows(database: string): Promise<Readonly<Record<stri
   return Object.fromEntries(names.map((name) => [name.replace(/^catalog_bot\./, ''), Number(row?.[name])]))
 }
 
-/** Where growth is a leak: over the last two thirds of a soak, from the median of one to that of the other. */
+/** When growth is a leak: from the median of the second third of a soak to the median of the last third. */
 export const leakBounds = {
   /** Resident memory and heap of the process itself, and of its children. */
   memoryShare: 0.15,
@@ -105,13 +105,13 @@ const measuredQuantities = [
   'childrenDescriptors',
 ] as const
 
-/** Of children the mean: there are as many as there is work for, up to the places of the pools, and they stay warm. */
+/** The mean for children: their number follows the work, up to the size of the pools, and they stay warm. */
 function getQuantity(seat: InstanceSample | undefined, what: (typeof measuredQuantities)[number]): number {
   if (seat === undefined) return NaN
   return what.startsWith('children') ? seat[what] / Math.max(1, seat.children) : seat[what]
 }
 
-/** Warm-up is the first third: caches fill, code is compiled, readers are started. */
+/** The first third is warm-up: caches fill, code is compiled, and readers start. */
 export function computeTrends(samples: readonly SoakSample[]): readonly GrowthTrend[] {
   const warm = samples.slice(Math.floor(samples.length / 3))
   const half = Math.floor(warm.length / 2)
@@ -143,7 +143,7 @@ function computeMedian(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }
 
-/** Of the line with the least squares, per second. */
+/** Slope of the least-squares line, per second. */
 function computeSlope(series: readonly { readonly at: number; readonly value: number }[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length
   const at = mean(series.map((one) => one.at))

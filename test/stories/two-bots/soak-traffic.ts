@@ -1,5 +1,5 @@
-// Modest traffic for a soak: somebody updates a package every few seconds, now and then with a hold, a comment, a review, a
-// mistake. Each pull request comes to an end and its package is then free for the next one.
+// Modest traffic for a soak: a user updates a package every few seconds, sometimes with a hold, a comment, a review, or
+// a mistake. Each pull request ends, and its package is then free for the next one.
 import { prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-environment.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
@@ -11,7 +11,7 @@ export interface SoakTraffic {
   opened: number
   merged: number
   closed: number
-  /** Goes on with what is open, and opens one more where a package is free. */
+  /** Continues the open pull requests, and opens one more if a package is free. */
   step(opens: boolean): Promise<void>
   readonly open: () => readonly MockPull[]
 }
@@ -19,7 +19,7 @@ export interface SoakTraffic {
 interface PackageTraffic {
   readonly pull: MockPull
   readonly text: string
-  /** What its people do one step after the other; the last one is waited for. */
+  /** What its users do, step by step; the last step is waited for. */
   readonly next: (() => void | Promise<void>)[]
   /** What they wait for before each step. */
   readonly sees?: () => boolean
@@ -110,5 +110,5 @@ export function createSoakTraffic(
   }
 }
 
-/** A step in which its people only wait. */
+/** A step in which users only wait. */
 const waitStep = () => undefined

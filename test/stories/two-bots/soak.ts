@@ -1,5 +1,6 @@
-// `npm run soak -- [--minutes 30] [--every 5] [--sample 30] [--seed N]`: two instances on a Postgres under modest traffic. Prints
-// what they hold at each moment, what a pull request leaves behind, and whether memory or descriptors grow: exit 1 then.
+// `npm run soak -- [--minutes 30] [--every 5] [--sample 30] [--seed N]`: two instances on a Postgres under modest
+// traffic. Prints their resource usage over time, what a pull request leaves behind, and whether memory or descriptors
+// grow; exits with 1 if they do.
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
@@ -54,7 +55,7 @@ try {
     }
     await pause(1000)
   }
-  // What is open comes to its end, so that each pull request has left all that it leaves.
+  // Finish the open pull requests, so that each has left everything that it leaves.
   while (traffic.open().length > 0 && seconds() < end + 120) {
     await traffic.step(false)
     await pause(1000)

@@ -1,5 +1,5 @@
-// Two processes of the bot on one Postgres, and the sandbox's GitHub and registry as servers: the production entry point,
-// as an operator with several instances runs it. Knows nothing of what happens to them.
+// Two processes of the bot on one Postgres, with the sandbox's GitHub and registry as servers, using the production
+// entry point as an operator with several instances does. The tests decide what happens to them.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,13 +16,13 @@ import { compileCacheDirectory } from '../../compile-cache.ts'
 import { listWithDescendants } from './processes.ts'
 import { openWebhookBalancer } from './webhook-balancer.ts'
 
-/** Where one instance runs, again and again. */
+/** A slot in which one instance runs at a time, and is restarted. */
 export interface BotInstance {
   readonly name: string
   readonly dataDirectory: string
   /** Undefined while none runs. */
   running: BotProcess | undefined
-  /** The last lines that its processes logged. */
+  /** The last log lines of its processes. */
   readonly log: string[]
 }
 
@@ -30,10 +30,10 @@ export interface TwoBots extends Pick<BotEnvironment, 'github' | 'registry'> {
   readonly repository: MockRepository
   readonly database: string
   readonly instances: readonly BotInstance[]
-  /** The text of a package's catalog as it began. */
+  /** The initial text of a package's catalog. */
   readonly textOf: (packageName: string) => string
   start(seat: BotInstance): Promise<void>
-  /** Ends what runs there and says which processes that were. */
+  /** Ends the running processes and returns which ones they were. */
   end(seat: BotInstance, signal: 'SIGKILL' | 'SIGTERM'): Promise<readonly number[]>
   close(): Promise<void>
 }
@@ -55,7 +55,7 @@ const maxLogLines = 3000
 export async function openTwoBots(options: TwoBotsOptions): Promise<TwoBots> {
   const { packages, databaseUrl: database, sweepSeconds } = options
   const directory = await mkdtemp(join(tmpdir(), 'two-bots-'))
-  // How much is asked is told in the end; what happens without an hour's worth left is another story.
+  // The number of requests is reported at the end. Exhausting the hourly limit is another story.
   const world = await openBotEnvironment({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
   const { github, registry } = world
   const instances: BotInstance[] = ['first', 'second'].map((name) => ({
@@ -65,7 +65,7 @@ export async function openTwoBots(options: TwoBotsOptions): Promise<TwoBots> {
     log: [],
   }))
   const balancer = await openWebhookBalancer(() => instances.flatMap(({ running }) => running?.url ?? []))
-  // However the command ends, they end with it.
+  // They end with the command, even if it crashes.
   const endAll = () => instances.forEach(({ running }) => running?.process.kill('SIGKILL'))
   process.once('exit', endAll)
   const close = async () => {

@@ -1,5 +1,5 @@
-// What stands before several instances of the bot, as a load balancer does: each delivery goes to the next one that listens.
-// A delivery to one that dies just then is lost, as GitHub would lose it.
+// The load balancer before several instances of the bot: each delivery goes to the next instance that listens. A
+// delivery to an instance that dies at that moment is lost, as at GitHub.
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -8,7 +8,7 @@ export interface WebhookBalancer {
   stop(): Promise<void>
 }
 
-/** `addresses`: where instances listen now, asked for each delivery. */
+/** `addresses`: the current addresses of the instances, read for each delivery. */
 export async function openWebhookBalancer(addresses: () => readonly string[]): Promise<WebhookBalancer> {
   let nextIndex = 0
   const server = createServer((incoming, answer) => {

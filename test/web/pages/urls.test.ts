@@ -1,4 +1,4 @@
-// Addresses are read as they are written, and nothing else is one.
+// Generated addresses are parsed, and other addresses are rejected.
 import { describe, expect, test } from '@jest/globals'
 import {
   badgeUrl,
@@ -33,7 +33,7 @@ describe('an address', () => {
     [`${catalogPageUrl(sampleRepository, 'v4.20')}.json`, 'json'],
     [`${repositoryPageUrl(sampleRepository)}/merged.atom`, 'atom'],
     ['/home.json', 'json'],
-  ])('%s asks for another form', (address, form) => expect(parsePageUrl(address)?.form).toBe(form))
+  ])('%s requests another form', (address, form) => expect(parsePageUrl(address)?.form).toBe(form))
   test.each([
     '//r/a/b',
     '/r/a',
@@ -51,7 +51,7 @@ describe('an address', () => {
     '/metrics',
     '/api/github/webhooks',
     '/setup',
-  ])('%s is none', (address) => expect(parsePageUrl(address)).toBeUndefined())
+  ])('%s is not an address', (address) => expect(parsePageUrl(address)).toBeUndefined())
 })
 
 test.each([
@@ -67,6 +67,4 @@ test.each([
   ['/sign-out', '/'],
   ['/metrics', '/'],
   [null, '/'],
-])('whoever signs in for %s goes to %s', (wanted, path) =>
-  expect(toSafeSignInRedirectPath(wanted)).toBe(path),
-)
+])('a sign-in for %s redirects to %s', (wanted, path) => expect(toSafeSignInRedirectPath(wanted)).toBe(path))

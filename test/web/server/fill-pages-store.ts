@@ -1,4 +1,4 @@
-// What there is to see on the pages: a public repository with pull requests in every state and a catalog, and a private one.
+// Sample data for the pages: a public repository with pull requests in every state and a catalog, and a private one.
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../../src/pull-request/ids.ts'
 import { toRecordedPackages } from '../../../src/pull-request/recorded-package.ts'
@@ -15,9 +15,9 @@ import { pullPublicationState } from '../../../src/jobs/pull-publication.ts'
 
 export const publicRepository = { owner: 'coast', name: 'operators' }
 export const privateRepository = { owner: 'coast', name: 'secret-operators' }
-/** What nobody may read of the private repository without its right. */
+/** Text of the private repository that must not appear without access to it. */
 export const privateText = 'unannounced-database'
-/** Text of strangers that would be markup, or turn the line around, if it were not escaped. */
+/** Untrusted text that would be markup, or reverse the line, if it were not escaped. */
 export const hostileText = '<script>alert(1)</script> "><img src=x onerror=alert(1)> \u202Eevil'
 
 export const minuteMs = 60_000
@@ -60,7 +60,7 @@ const createFinding = (words: string): Finding => ({
   at: { file: 'catalogs/v4.20/tidepool/catalog.yaml', line: 12, column: 1 },
 })
 
-/** `isTame`: without the text of strangers that nobody wants to see in a picture. */
+/** `isTame` omits the hostile text, for screenshots. */
 export async function fillPagesStore(store: Store, { isTame = false } = {}): Promise<void> {
   const strange = isTame ? 'tidepool 0.5.1' : hostileText
   await recordRepositories(store, startTime)
@@ -126,7 +126,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
   )
 }
 
-/** GitHub says where the App is installed. */
+/** Records where the App is installed, as GitHub reports it. */
 export async function recordRepositories(store: Store, listedAt: number): Promise<void> {
   await store.recordRepositories([
     { repository: publicRepository, installation: 1, isPublic: true, listedAt },

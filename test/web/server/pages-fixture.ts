@@ -1,5 +1,5 @@
-// The status pages over a store with something to show, and a GitHub to sign in with: what the pages' tests, the pictures in
-// the docs and the bench look at. No bot runs.
+// The status pages over a store with sample data, and a GitHub to sign in with, for the tests of the pages, the
+// screenshots in the docs, and the benchmark. No bot runs.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,19 +20,19 @@ export interface PagesFixture {
   readonly url: string
   readonly store: Store
   readonly github: MockGitHub
-  /** What was asked to be resumed. */
+  /** Requests to unfreeze. */
   readonly resumed: UnfreezeRequest[]
   readonly log: string[]
-  /** The settings behind `address`: with them `serve` starts another instance. */
+  /** The settings behind `url`: with them `serve` starts another instance. */
   readonly environment: Readonly<Record<string, string>>
-  /** Milliseconds since the epoch, as the pages see them; can be moved on. */
+  /** Milliseconds since the epoch, as the pages see them; tests can advance it. */
   readonly time: { now: number }
-  /** The same store behind other settings. */
+  /** Serves the same store with other settings. */
   serve(environment: Readonly<Record<string, string>>): Promise<string>
   close(): Promise<void>
 }
 
-/** When all of it is looked at. Landings are on record with the database's own time: it is now. */
+/** The time at which the pages are viewed. It is now, because merges are recorded with the database's time. */
 export const startTime = Date.now()
 
 export async function openPagesFixture(): Promise<PagesFixture> {

@@ -1,5 +1,5 @@
-// The status pages as people and programs see them: who may read what, what is escaped, how they look to whoever needs help
-// to read, and signing in with GitHub. One store, one GitHub, one browser for all of it.
+// The status pages as people and programs see them: access, escaping, accessibility, and signing in with GitHub. All
+// tests share one store, one GitHub, and one browser.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -45,12 +45,12 @@ afterAll(async () => {
   await pagesFixture?.close()
 })
 
-/** Time never goes back; GitHub says again where the App is installed. */
+/** Advances the time, and lists again where the App is installed. */
 async function advanceMinutes(minutes: number): Promise<void> {
   pagesFixture.time.now += minutes * minuteMs
   await recordRepositories(pagesFixture.store, pagesFixture.time.now)
 }
-// Whoever looks at so many pages waits a moment now and then.
+// So many requests would exceed the rate limit without a pause.
 beforeEach(() => advanceMinutes(1))
 
 const fetchPage = (path: string, init: RequestInit = {}, address = pagesFixture.url) =>
@@ -76,7 +76,7 @@ const allPagePaths = [
   `${publicRepositoryPath}/catalog/v4.20/lighthouse`,
 ] as const
 
-describe('a stranger', () => {
+describe('a visitor who is not signed in', () => {
   test.each(allPagePaths)('reads %s, and the same as JSON', async (path) => {
     const reply = await fetchPage(path)
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -90,7 +90,7 @@ describe('a stranger', () => {
     )
   })
 
-  test('sees who waits for whom, what is merged now, and what is stopped', async () => {
+  test('sees who must act, what is being merged, and what is frozen', async () => {
     expect(await fetchPageJson(publicRepositoryPath)).toMatchObject({
       merging: [{ pull: 12, how: 'by catalog-bot' }],
       stops: [{ branch: 'release-4.20', by: '@harbormaster', command: '/thaw' }],
@@ -104,11 +104,11 @@ describe('a stranger', () => {
     })
   })
 
-  test("learns what waits for GitHub's limit, and until when", async () => {
+  test("sees which jobs wait for GitHub's rate limit, and until when", async () => {
     const { store, time } = pagesFixture
     const about = { installation: 1, repository: publicRepository }
     const waits = (job: Job, seconds: number) => recordRateLimitWait(job, seconds, time.now, store)
-    // It was looked at since then.
+    // This pull request was evaluated since then.
     const before = startTime - 20 * 24 * 60 * minuteMs
     await recordRateLimitWait({ kind: 'pull', ...about, pull: toPullNumber(15) }, 40 * 86_400, before, store)
     await waits({ kind: 'pull', ...about, pull: toPullNumber(14) }, 600)
@@ -134,7 +134,7 @@ describe('a stranger', () => {
     expect(await fetchPageJson(`${publicRepositoryPath}/pull/15`)).not.toHaveProperty('limitedUntil')
   })
 
-  test('learns why a pull request was merged', async () => {
+  test('sees why a pull request was merged', async () => {
     const page = (await fetchPageText(`${publicRepositoryPath}/pull/11`)).replaceAll(/<[^>]+>/g, '')
     for (const words of [
       'All required checks passed: ownership: passed (1 file, 1 package); validation: passed (1 catalog)',
@@ -152,7 +152,7 @@ describe('a stranger', () => {
     })
   })
 
-  test('sees a package with its images, when they were seen, and what is missing', async () => {
+  test('sees the images of packages, when they were last seen, and which are missing', async () => {
     const { packages } = (await fetchPageJson(`${publicRepositoryPath}/catalog/v4.20`)) as {
       packages: { name: string; owners: string[] }[]
     }
@@ -179,7 +179,7 @@ describe('a stranger', () => {
     expect(await badge.text()).toContain('merging is frozen')
   })
 
-  test('gets no bytes again that it has, and none for HEAD', async () => {
+  test('gets no body for a matching ETag or a HEAD request', async () => {
     const first = await fetchPage(publicRepositoryPath)
     const again = await fetchPage(publicRepositoryPath, {
       headers: { 'if-none-match': first.headers.get('etag') ?? '' },
@@ -194,7 +194,7 @@ describe('a stranger', () => {
     expect((await fetchPage(publicRepositoryPath, { method: 'PUT' })).status).toBe(405)
   })
 
-  test('finds nothing of a private repository, and cannot tell it from none', async () => {
+  test('cannot distinguish a private repository from one that does not exist', async () => {
     for (const path of ['', '/pull/3', '/overview', '/merged', '/merged.atom', '/catalog', '.json']) {
       const [one, other] = await Promise.all(
         ['secret-operators', 'no-such-repository'].map((name) => fetchPage(`/r/coast/${name}${path}`)),
@@ -209,7 +209,7 @@ describe('a stranger', () => {
       expect(await fetchPageText(path)).not.toMatch(new RegExp(`${privateText}|secret-operators`))
   })
 
-  test('finds nothing where GitHub has not said for long that a repository is public', async () => {
+  test('finds nothing if GitHub has not confirmed for an hour that a repository is public', async () => {
     pagesFixture.time.now += 61 * minuteMs
     expect((await fetchPage(publicRepositoryPath)).status).toBe(404)
     expect(await fetchPageText('/home.json')).not.toContain('operators')
@@ -222,7 +222,7 @@ describe('a stranger', () => {
     '/sign-in?to=/r/a/b',
     '/r/coast/operators?x=//evil.example',
     'javascript:alert(1)',
-  ])('is never sent elsewhere by %s', async (to) => {
+  ])('is never redirected to another site by %s', async (to) => {
     const reply = await fetchPage(`/sign-in?to=${encodeURIComponent(to)}`)
     const target = new URL(reply.headers.get('location') ?? '')
     expect(target.origin).toBe(pagesFixture.github.url)
@@ -232,7 +232,7 @@ describe('a stranger', () => {
     expect(reply.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Lax/)
   })
 
-  test('cannot come back from GitHub with a state that is not of this browser', async () => {
+  test('cannot return from GitHub with the state of another browser', async () => {
     const [mine, theirs] = await Promise.all([fetchPage('/sign-in'), fetchPage('/sign-in')])
     const state = new URL(theirs?.headers.get('location') ?? '').searchParams.get('state') ?? ''
     const cookie = mine?.headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -240,7 +240,7 @@ describe('a stranger', () => {
     expect([reply.status, reply.headers.get('set-cookie')]).toEqual([403, null])
   })
 
-  test('is turned away who asks for too many pages, and nobody else is', async () => {
+  test('is rate limited after too many requests, without affecting other addresses', async () => {
     const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
     const replies = await Promise.all(
       Array.from({ length: 125 }, () => fetchPage('/rules/no-icon', from('203.0.113.9'))),
@@ -253,8 +253,8 @@ describe('a stranger', () => {
   })
 })
 
-describe('an address', () => {
-  /** Sent as it is: `fetch` would put it right. */
+describe('a URL', () => {
+  /** Sent unchanged, because `fetch` would normalize it. */
   const status = async (target: string, more: { headers?: Record<string, string> } = {}) => {
     const { port } = new URL(pagesFixture.url)
     return new Promise<number>((resolve, reject) => {
@@ -313,7 +313,7 @@ describe('an address', () => {
     (it: string) => `/sign-in/back?code=${it}&state=${it}`,
   ]
 
-  test('that is malformed is never our fault', async () => {
+  test('that is malformed never causes a server error', async () => {
     let requestCount = 0
     for (const place of [...targetBuilders, ...queries])
       await Promise.all(
@@ -325,7 +325,7 @@ describe('an address', () => {
           }
           const got = await status(target, { headers: from })
           expect([target, got >= 200 && got < 500]).toEqual([target, true])
-          // Nothing of the kind is a page.
+          // None of these is a page.
           if (/%00|%ff|%c0|%ed%a0|%1b|\\/.test(it) && !queries.includes(place))
             expect([target, got]).toEqual([target, 404])
         }),
@@ -335,7 +335,7 @@ describe('an address', () => {
     expect(pagesFixture.log.filter((line) => line.includes('a page could not be rendered'))).toEqual([])
   }, 120_000)
 
-  test('with another spelling or extra parameters makes no entry', async () => {
+  test('with another spelling or extra parameters gets no cache entry', async () => {
     const { store } = pagesFixture
     let reads = 0
     const original = store.listOpenPullRecords.bind(store)
@@ -360,7 +360,7 @@ describe('an address', () => {
     }
   })
 
-  test('is never made of a Host header', async () => {
+  test('is never built from a Host header', async () => {
     const plain = await pagesFixture.serve({})
     for (const path of [
       '/',
@@ -394,7 +394,7 @@ describe('an address', () => {
 })
 
 describe('the settings', () => {
-  test('PAGES=off has no page, PAGES=signed-in none for strangers', async () => {
+  test('PAGES=off serves no repository, and PAGES=signed-in none without signing in', async () => {
     const off = await pagesFixture.serve({ PAGES: 'off' })
     expect((await fetchPage(publicRepositoryPath, {}, off)).status).toBe(404)
     const client = {
@@ -409,7 +409,7 @@ describe('the settings', () => {
     const cookie = (await fetchPage('/sign-in', {}, signedIn)).headers.get('set-cookie') ?? ''
     expect(cookie).toMatch(/^__Host-.*; Secure$/)
   })
-  test('without a client nobody can sign in, and public repositories are there', async () => {
+  test('without a client, signing in is unavailable and public repositories are visible', async () => {
     const plain = await pagesFixture.serve({})
     expect((await fetchPage('/sign-in', {}, plain)).status).toBe(404)
     expect((await fetchPage(publicRepositoryPath, {}, plain)).status).toBe(200)
@@ -417,7 +417,7 @@ describe('the settings', () => {
   })
 })
 
-/** Signs in as GitHub's page lets them; the answer is a cookie. */
+/** Signs in through GitHub's page and returns the session cookie and the redirect target. */
 async function signIn(login: string, to = '/'): Promise<{ cookie: string; location: string }> {
   const started = await fetchPage(`/sign-in?to=${encodeURIComponent(to)}`)
   const agreed = await fetch(`${started.headers.get('location') ?? ''}&as=${login}`, {
@@ -431,8 +431,8 @@ async function signIn(login: string, to = '/'): Promise<{ cookie: string; locati
   return { cookie: session.split(';')[0] ?? '', location: done.headers.get('location') ?? '' }
 }
 
-describe('whoever signs in', () => {
-  test('reads what they can read on GitHub, and goes back to where they were', async () => {
+describe('a signed-in user', () => {
+  test('can read what GitHub lets them read, and returns to where they were', async () => {
     const ann = await signIn('ann', '/r/coast/secret-operators/pull/3')
     expect(ann.location).toBe('/r/coast/secret-operators/pull/3')
     const page = await fetchPage(ann.location, { headers: { cookie: ann.cookie } })
@@ -441,15 +441,15 @@ describe('whoever signs in', () => {
     expect(await fetchPageText('/home.json', { headers: { cookie: ann.cookie } })).toContain(
       'secret-operators',
     )
-    // GitHub's answer is remembered: the next pages ask nothing.
+    // GitHub's answer is cached, so the next pages send no request.
     const before = pagesFixture.github.requests.length
     await fetchPageText('/r/coast/secret-operators', { headers: { cookie: ann.cookie } })
     expect(pagesFixture.github.requests.length).toBe(before)
-    // What was made for one person is shown to nobody else.
+    // A page rendered for one user is not shown to others.
     expect((await fetchPage(ann.location)).status).toBe(404)
   })
 
-  test('finds nothing of what they cannot read on GitHub, as if it were not there', async () => {
+  test('gets the same response for an unreadable repository as for a nonexistent one', async () => {
     const { cookie } = await signIn('eve')
     const [one, other] = await Promise.all(
       ['secret-operators', 'no-such-repository'].map((name) =>
@@ -463,7 +463,7 @@ describe('whoever signs in', () => {
     expect(await fetchPageText('/home.json', { headers: { cookie } })).not.toContain('secret')
   })
 
-  test('loses it within minutes of losing the right, and at once when GitHub is not responding', async () => {
+  test('loses access within minutes if GitHub revokes it or does not respond', async () => {
     await advanceMinutes(10)
     const { cookie } = await signIn('ann')
     const path = '/r/coast/secret-operators'
@@ -475,11 +475,11 @@ describe('whoever signs in', () => {
     pagesFixture.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
     expect((await fetchPage(path, { headers: { cookie } })).status).toBe(404)
     await advanceMinutes(61)
-    // The session is over: a stranger again.
+    // The session has expired.
     expect(await fetchPageText('/', { headers: { cookie } })).not.toContain('signed in as')
   })
 
-  test('has a cookie that nobody can read or change, and no token anywhere else', async () => {
+  test('has an encrypted, tamper-proof cookie, and no token in the log', async () => {
     const { cookie } = await signIn('ann')
     const [name = '', value = ''] = cookie.split('=')
     expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('ghu_')
@@ -492,7 +492,7 @@ describe('whoever signs in', () => {
     expect(pagesFixture.log.join('\n')).not.toContain('ghu_')
   })
 
-  test('resumes a branch where they may, from a page of ours alone', async () => {
+  test('unfreezes a branch, but only from one of our pages', async () => {
     const { cookie } = await signIn('ann')
     const page = await fetchPageText(publicRepositoryPath, { headers: { cookie } })
     const word = /name="word" value="(?<word>[^"]+)"/.exec(page)?.groups?.['word'] ?? ''
@@ -513,7 +513,7 @@ describe('whoever signs in', () => {
     expect(await fetchPageText(publicRepositoryPath)).not.toContain('name="word"')
   })
 
-  test('signs out, and the token ends', async () => {
+  test('signs out, and the session ends', async () => {
     const { cookie } = await signIn('ann')
     const gone = await fetchPage('/sign-out', {
       method: 'POST',
@@ -521,12 +521,12 @@ describe('whoever signs in', () => {
     })
     expect(gone.headers.get('set-cookie')).toContain('Max-Age=0')
     expect(gone.headers.get('clear-site-data')).toBe('"cache"')
-    // A copy of the cookie opens nothing any more: not even what was cached for the session.
+    // A copy of the cookie no longer gives access, even to what was cached for the session.
     expect((await fetchPage('/r/coast/secret-operators', { headers: { cookie } })).status).toBe(404)
     expect(await fetchPageText('/', { headers: { cookie } })).not.toContain('signed in as')
   })
 
-  test('a token that is revoked is none for GitHub any more', async () => {
+  test('a revoked token is no longer valid on GitHub', async () => {
     const { CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = pagesFixture.environment
     const { url } = pagesFixture.github
     const client = createOAuthClient({ clientId, clientSecret, apiUrl: url, webUrl: url })
@@ -572,7 +572,7 @@ describe('whoever signs in', () => {
     expect(pagesFixture.resumed).toEqual([])
   })
 
-  test('acts only while GitHub takes their token, regardless of the cache', async () => {
+  test('acts only while GitHub accepts their token, regardless of the cache', async () => {
     const { cookie } = await signIn('ann')
     const word = await wordOf(cookie)
     await fetchPage('/r/coast/secret-operators', { headers: { cookie } })
@@ -598,7 +598,7 @@ describe('in a browser', () => {
   ] as const
 
   async function faults(page: Page): Promise<unknown> {
-    // The pages' policy lets no script in: this one comes past it.
+    // The content security policy of the pages blocks scripts; `evaluate` bypasses it.
     await page.evaluate(axe)
     return page.evaluate(async () => {
       const run = (
@@ -626,7 +626,7 @@ describe('in a browser', () => {
         for (const path of [...allPagePaths, '/r/coast/nothing-here']) {
           await page.goto(`${pagesFixture.url}${path}`)
           expect([path, await faults(page)]).toEqual([path, []])
-          // Wide tables scroll by themselves; the page never does.
+          // Wide tables scroll; the page never does.
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
         }
         expect(broken.filter((text) => !text.includes('404'))).toEqual([])

@@ -1,4 +1,4 @@
-// Who may see what, as a table, and what holds of every line of it.
+// Who may see which repository, as a table, and an invariant over all settings.
 import { describe, expect, test } from '@jest/globals'
 import { decideVisibility, type VisibilityInputs } from '../../../src/web/server/repository-access.ts'
 import {
@@ -19,19 +19,27 @@ const createSightQuestion = (more: Partial<VisibilityInputs>): VisibilityInputs 
 const privateListing = { isPublic: false, listedAt: 0 }
 
 test.each([
-  ['a public repository, to anybody', {}, 'yes'],
-  ['a private one, to a stranger', { listed: privateListing }, 'no'],
-  ['one where the App is not, to a stranger', { listed: undefined }, 'no'],
-  ['a private one, to somebody signed in', { listed: privateListing, isSignedIn: true }, 'ask'],
-  ['one where the App is not, to somebody signed in', { listed: undefined, isSignedIn: true }, 'ask'],
-  ['one that was public an hour ago', { now: hourMs + 1 }, 'no'],
-  ['one that was public an hour ago, to somebody signed in', { now: hourMs + 1, isSignedIn: true }, 'ask'],
-  ['a public one among pages for who is signed in', { pages: 'signed-in' }, 'no'],
-  ['the same, signed in', { pages: 'signed-in', isSignedIn: true }, 'yes'],
-  ['a public one without pages', { pages: 'off', isSignedIn: true }, 'no'],
+  ['a public repository, for a visitor', {}, 'yes'],
+  ['a private repository, for a visitor', { listed: privateListing }, 'no'],
+  ['a repository without the App, for a visitor', { listed: undefined }, 'no'],
+  ['a private repository, for a signed-in user', { listed: privateListing, isSignedIn: true }, 'ask'],
+  ['a repository without the App, for a signed-in user', { listed: undefined, isSignedIn: true }, 'ask'],
+  ['a repository last listed as public an hour ago, for a visitor', { now: hourMs + 1 }, 'no'],
+  [
+    'a repository last listed as public an hour ago, for a signed-in user',
+    { now: hourMs + 1, isSignedIn: true },
+    'ask',
+  ],
+  ['a public repository with PAGES=signed-in, for a visitor', { pages: 'signed-in' }, 'no'],
+  [
+    'a public repository with PAGES=signed-in, for a signed-in user',
+    { pages: 'signed-in', isSignedIn: true },
+    'yes',
+  ],
+  ['a public repository with PAGES=off, for a signed-in user', { pages: 'off', isSignedIn: true }, 'no'],
 ] as const)('%s', (_name, more, sight) => expect(decideVisibility(createSightQuestion(more))).toBe(sight))
 
-test('whatever the settings, nobody sees a private repository unasked', () => {
+test('no settings show a private repository without asking GitHub', () => {
   for (const pages of ['off', 'public', 'signed-in'] as const)
     for (const isSignedIn of [false, true])
       for (const now of [0, 2 * hourMs])
@@ -40,8 +48,8 @@ test('whatever the settings, nobody sees a private repository unasked', () => {
         ).not.toBe('yes')
 })
 
-describe('what strangers may ask for', () => {
-  test('is so much a minute for each, and comes back with time', () => {
+describe('the limits for clients', () => {
+  test('give each client a request budget that refills over time', () => {
     const time = { now: 0 }
     const budget = createRequestRateLimiter(3, () => time.now)
     expect([1, 2, 3, 4].map(() => budget.take('one'))).toEqual([true, true, true, false])
@@ -54,13 +62,13 @@ describe('what strangers may ask for', () => {
       socket: { remoteAddress },
       headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
     } as never)
-  test('is counted by who asks: a proxy of ours is believed, its clients are not', () => {
+  test('identify a client by the address that our proxy reports, not by one that it claims', () => {
     expect(from('10.0.0.1', '198.51.100.7, 203.0.113.9')).toBe('203.0.113.9')
     expect(from('203.0.113.9', '198.51.100.7')).toBe('203.0.113.9')
     expect(from('10.0.0.1', 'nonsense')).toBe('10.0.0.1')
     expect(from('2001:db8:1:2:3::4')).toBe(from('2001:db8:1:2:ffff::9'))
   })
-  test('is done a few at a time, and who is too many is told so', async () => {
+  test('queue concurrent requests up to a maximum, and reject more', async () => {
     const gate = createConcurrencyLimiter(1, 1)
     let release: () => void = () => undefined
     const first = gate(() => new Promise<string>((resolve) => (release = () => resolve('first'))))

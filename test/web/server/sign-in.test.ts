@@ -1,4 +1,4 @@
-// Signing in where GitHub takes any code: what is left is ours to refuse.
+// Signing in with a GitHub that accepts any code, so that every rejection is ours.
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
 import { createSignInFlow } from '../../../src/web/server/sign-in.ts'
@@ -31,7 +31,7 @@ const startSignIn = () => {
 const createRequestWithCookie = (cookie: string) => ({ headers: { cookie } }) as IncomingMessage
 const createCallbackQuery = (state: string, code = 'abc') => new URLSearchParams({ state, code })
 
-test('a browser that began it comes back to where it was, with a session', async () => {
+test('the browser that started signing in returns to its page with a one-hour session', async () => {
   const { state, cookie } = startSignIn()
   const done = await signIn.finish(createRequestWithCookie(cookie), createCallbackQuery(state))
   expect(done?.to).toBe('/r/a/b')
@@ -50,8 +50,8 @@ test('a browser that began it comes back to where it was, with a session', async
 test.each([
   ['the state of another browser', () => createCallbackQuery(startSignIn().state)],
   ['no state', () => new URLSearchParams({ code: 'abc' })],
-  ['a code that is none', () => undefined],
-])('with %s GitHub is not even asked', async (_name, query) => {
+  ['an invalid code', () => undefined],
+])('sends nothing to GitHub with %s', async (_name, query) => {
   const { state, cookie } = startSignIn()
   exchangedCodes.length = 0
   expect(
@@ -60,14 +60,14 @@ test.each([
   expect(exchangedCodes).toEqual([])
 })
 
-test('who took too long, or never began, does not get in', async () => {
+test('rejects a browser that took too long or never started', async () => {
   const { state, cookie } = startSignIn()
   expect(await signIn.finish(createRequestWithCookie(''), createCallbackQuery(state))).toBeUndefined()
   clockState.now += 600_001
   expect(await signIn.finish(createRequestWithCookie(cookie), createCallbackQuery(state))).toBeUndefined()
 })
 
-test('a session is no way back, and a way back no session', async () => {
+test('the cookie of a started sign-in is not accepted as a session', async () => {
   const { cookie } = startSignIn()
   expect(
     await signIn.readSession(createRequestWithCookie(cookie.replace('-way=', '-session='))),
@@ -80,7 +80,7 @@ async function openSession(by = signIn, also = '') {
   return done?.cookies[0]?.split(';')[0] ?? ''
 }
 
-test('a session that was ended is ended on every instance, after a restart, and no other is', async () => {
+test('ending a session ends it on every instance and after a restart, without affecting others', async () => {
   const [mine, other] = [await openSession(), await openSession()]
   const session = await signIn.readSession(createRequestWithCookie(mine))
   if (session === undefined) throw new Error('there is no session')
@@ -95,7 +95,7 @@ test('a session that was ended is ended on every instance, after a restart, and 
   }
 })
 
-test('a session that the store does not know is none, though its seal is right', async () => {
+test('rejects a session that the store does not know, even if its seal is valid', async () => {
   const mine = await openSession()
   const empty = createSignInFlow({ ...signInOptions, store: openMemoryCache({ now: () => clockState.now }) })
   expect(await empty.readSession(createRequestWithCookie(mine))).toBeUndefined()
@@ -110,7 +110,7 @@ test('signing in ends the session that the browser had', async () => {
   expect(revokedTokens).toEqual(['ghu_token'])
 })
 
-test('one person fills only so much of the store', async () => {
+test('limits the number of store entries per user', async () => {
   const keys = new Set<string>()
   const counting: Cache = {
     ...store,
@@ -126,7 +126,7 @@ test('one person fills only so much of the store', async () => {
   expect(keys.size).toBeLessThanOrEqual(256)
 })
 
-test('where the store does not take it, signing out fails, and the token ends all the same', async () => {
+test('if the store fails, signing out fails but still revokes the token', async () => {
   const mine = await openSession()
   const broken = createSignInFlow({
     ...signInOptions,

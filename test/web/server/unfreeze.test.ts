@@ -1,4 +1,4 @@
-// Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
+// Who may end a freeze on a page: the users who may use `/thaw`, and no one if GitHub does not answer.
 import { expect, test } from '@jest/globals'
 import { createUnfreezeHandler } from '../../../src/web/server/unfreeze.ts'
 import type { MergeFreeze } from '../../../src/policy/merge-freeze.ts'
@@ -51,7 +51,7 @@ const answerWithRole = (role: string) => (question: ForgeQuestion) =>
   question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
 const roleConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
 
-test('a maintainer by role ends it, by name, and everything is looked at again', async () => {
+test('lets a maintainer by role end the freeze in their name, and enqueues a sweep', async () => {
   const { why, ended, done } = await pressResume(roleConfig, answerWithRole('maintain'))
   expect(why).toBeUndefined()
   expect(ended).toMatchObject([
@@ -61,15 +61,15 @@ test('a maintainer by role ends it, by name, and everything is looked at again',
 })
 
 test.each([
-  ['somebody who may only write', roleConfig, answerWithRole('write')],
-  ['an admin where roles give no right', 'owners:\n  maintainerRoles: []\n', answerWithRole('admin')],
+  ['a user with write access only', roleConfig, answerWithRole('write')],
+  ['an admin if roles grant no rights', 'owners:\n  maintainerRoles: []\n', answerWithRole('admin')],
   [
-    'anybody when GitHub does not say',
+    'any user if GitHub does not answer',
     roleConfig,
     () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 }),
   ],
-  ['anybody when the configuration cannot be read', 'owners: [', answerWithRole('admin')],
-])('not %s', async (_name, config, answers) => {
+  ['any user if the configuration is unreadable', 'owners: [', answerWithRole('admin')],
+])('rejects %s', async (_name, config, answers) => {
   const { why, ended, done } = await pressResume(config, answers)
   expect(why).toMatch(/maintainer/)
   expect([ended, done]).toEqual([[], []])
@@ -86,7 +86,7 @@ test('a listed login counts for the account that has it, and for no other', asyn
 })
 
 test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
-  'a branch that has no stop reaches neither git nor GitHub: %j',
+  'a branch without a freeze is never fetched or unfrozen: %j',
   async (branch) => {
     const { why, ended, fetched } = await pressResume(roleConfig, answerWithRole('maintain'), branch)
     expect(why).toBe('This freeze has already ended.')

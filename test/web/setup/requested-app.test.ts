@@ -1,4 +1,4 @@
-// The setup page's form, and the manifest that is made of it, held against a GitHub that refuses as the real one does.
+// The setup page's form and its manifest, validated by an imitation of GitHub's own rules.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
@@ -26,7 +26,7 @@ describe('the manifest', () => {
       [],
     )
   })
-  test('says where GitHub sends what', () => {
+  test('declares the addresses that GitHub uses', () => {
     expect(
       buildAppManifest(readRequestedApp({ address: 'https://bot.acme.io/b/' }), appManifest, callbackUrl),
     ).toMatchObject({
@@ -36,7 +36,7 @@ describe('the manifest', () => {
       redirect_url: callbackUrl,
     })
   })
-  test('has neither hook nor events where GitHub cannot reach the bot, and the same permissions', () => {
+  test('has no hook and no events if GitHub cannot reach the bot, but the same permissions', () => {
     const made = buildAppManifest(
       readRequestedApp({}),
       { ...appManifest, hook_attributes: { url: 'https://left.example' } },
@@ -48,7 +48,7 @@ describe('the manifest', () => {
       default_permissions: appManifest['default_permissions'],
     })
   })
-  test('is posted where the App shall belong', () => {
+  test('is posted to the account that will own the App', () => {
     expect(formatRegistrationUrl('https://github.com', readRequestedApp({ organization: 'acme' }), 'w')).toBe(
       'https://github.com/organizations/acme/settings/apps/new?state=w',
     )
@@ -58,7 +58,7 @@ describe('the manifest', () => {
   })
 })
 
-describe('a GitHub that refuses as the real one does', () => {
+describe("the imitation of GitHub's validation", () => {
   const good = buildAppManifest(
     readRequestedApp({ address: 'https://bot.acme.io' }),
     appManifest,
@@ -72,7 +72,7 @@ describe('a GitHub that refuses as the real one does', () => {
       'merge_group',
     ],
     [
-      'an event that every App gets',
+      'an event that every App receives',
       { default_events: ['installation'] },
       'Default events unsupported: installation',
     ],
@@ -81,18 +81,14 @@ describe('a GitHub that refuses as the real one does', () => {
       { hook_attributes: { url: 'http://localhost:3000/x' } },
       "isn't reachable over the public",
     ],
+    ['an inactive hook without an address', { hook_attributes: { active: false } }, `"url" wasn't supplied`],
     [
-      'a hook that is off, without an address',
-      { hook_attributes: { active: false } },
-      `"url" wasn't supplied`,
-    ],
-    [
-      'a secret of ours',
+      'a webhook secret',
       { hook_attributes: { url: 'https://bot.acme.io', secret: 'x' } },
       '"secret" is not a permitted key',
     ],
     ['a long name', { name: 'n'.repeat(35) }, 'maximum is 34'],
-  ])('refuses %s', (_name, change, said) => {
+  ])('rejects %s', (_name, change, said) => {
     expect(validateAppManifest({ ...good, ...change }).join('\n')).toContain(said)
   })
 })
@@ -126,17 +122,17 @@ describe('the form', () => {
     'https://8.8.8.8',
     'https://[2606:4700::1111]',
     'http://bot.acme.io:8080/x',
-  ])('takes %s', (address) => expect(problemsOf({ address })).toEqual([]))
-  test('lets an enterprise server reach what is inside', () => {
+  ])('accepts %s', (address) => expect(problemsOf({ address })).toEqual([]))
+  test('allows an enterprise server to reach internal addresses', () => {
     expect(problemsOf({ address: 'http://bot.corp' }, false)).toEqual([])
   })
   test.each(['a b', '-a', 'a--b', 'a/b', '"><script>', 'ä'])(
-    'does not take %s for an organization',
+    'rejects %s as an organization',
     (organization) => {
       expect(problemsOf({ organization })).toEqual(['organization'])
     },
   )
-  test.each(['', '   ', '!!!', 'n'.repeat(35)])('does not take %j for a name', (name) => {
+  test.each(['', '   ', '!!!', 'n'.repeat(35)])('rejects %j as a name', (name) => {
     expect(problemsOf({ name })).toEqual(['name'])
   })
   test.each([

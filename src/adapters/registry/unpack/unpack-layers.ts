@@ -75,7 +75,7 @@ export async function unpackLayers(
   const shouldRead = (path: string, size: number) => {
     const fits = retainedBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
     if (!fits && isWanted(path))
-      throw createRejectedArchiveError(`its files are larger than ${limits.kept} bytes`)
+      throw createRejectedArchiveError(`its files total more than ${limits.kept} bytes`)
     if (fits) retainedBytes += size
     return fits
   }

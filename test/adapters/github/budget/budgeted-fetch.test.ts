@@ -1,5 +1,5 @@
-// What goes over the wire where a budget stands before it: what is known is asked for only if it has changed, and whoever was
-// told to wait does not ask again.
+// Requests behind a budget: a known response is requested only if it changed, and after a rate limit no request is sent
+// until the limit ends.
 import { describe, expect, test } from '@jest/globals'
 import nock from 'nock'
 import pino from 'pino'
@@ -54,8 +54,8 @@ const createLimitHeaders = (remaining: number, more = {}) => ({
   ...more,
 })
 
-describe('what is known', () => {
-  test('is asked for only if it has changed, and is what GitHub said last', async () => {
+describe('a known response', () => {
+  test('is requested conditionally, and is the latest response of GitHub', async () => {
     const authorization = createToken(9)
     const { app, heard } = openBudgetedClients()
     const read = async () => (await (await app.octokit(9)).rest.repos.get(repositoryParams)).data
@@ -64,7 +64,7 @@ describe('what is known', () => {
     expectRequest(authorization, 'W/"1"').get(repositoryPath).reply(304)
     const second = await read()
     expect(second).toEqual(first)
-    // Whoever changes what was read changes no other's answer.
+    // A caller that changes its copy does not change the cached response.
     second.default_branch = 'changed'
     expectRequest(authorization, 'W/"1"')
       .get(repositoryPath)
@@ -72,7 +72,7 @@ describe('what is known', () => {
     expect((await read()).default_branch).toBe('next')
     expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(304)
     expect((await read()).default_branch).toBe('next')
-    // Who cannot say it now has not taken it back.
+    // A failed request does not remove the response from the cache.
     expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(502)
     expectRequest(authorization, 'W/"2"').get(repositoryPath).reply(304)
     expect((await read()).default_branch).toBe('next')
@@ -85,7 +85,7 @@ describe('what is known', () => {
     ])
   })
 
-  test('is forgotten where GitHub does not say it any more', async () => {
+  test('is removed from the cache if GitHub returns 404', async () => {
     const authorization = createToken(9)
     const { app } = openBudgetedClients()
     const read = async () =>
@@ -98,12 +98,12 @@ describe('what is known', () => {
     await read()
     expectRequest(authorization, '"1"').get(path).reply(404, { message: 'Not Found' })
     await expect(read()).rejects.toMatchObject({ status: 404 })
-    // Not what it said when it still did.
+    // The next request is unconditional.
     expectRequest(authorization).get(path).reply(200, { permission: 'none' })
     expect((await read()).data.permission).toBe('none')
   })
 
-  test('is nothing to another installation, nor to another token', async () => {
+  test('is not used for another installation or another token', async () => {
     const first = createToken(9)
     const { app } = openBudgetedClients()
     const read = async (installation: number) =>
@@ -124,7 +124,7 @@ describe('what is known', () => {
     expect(keys.join(' ')).not.toContain('ghs_')
   })
 
-  test('has a bound, and the oldest goes first', () => {
+  test('is evicted at a size limit, least recently used first', () => {
     const answerCache = createResponseCache(10_000)
     const answer = (size: number) => ({ etag: 'x', headers: [], body: Buffer.alloc(size) })
     for (const key of ['a', 'b', 'c']) answerCache.put(key, answer(2000))
@@ -141,22 +141,22 @@ describe('what is known', () => {
   })
 })
 
-describe('whoever is told to wait', () => {
+describe('a rate limit', () => {
   const secondaryLimitMessage =
     'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.'
   test.each([
     ['429', 429, {}, { message: 'too many' }, 60],
     ['retry-after', 403, { 'retry-after': '90' }, { message: 'no' }, 90],
-    ['words alone', 403, createLimitHeaders(4000), { message: secondaryLimitMessage }, 60],
+    ['the message alone', 403, createLimitHeaders(4000), { message: secondaryLimitMessage }, 60],
     [
-      'the words of old servers',
+      'the message of old servers',
       403,
       {},
       { message: 'You have triggered an abuse detection mechanism.' },
       60,
     ],
   ])(
-    'by %s asks once, and nobody of the installation asks until then',
+    'by %s holds all requests of the installation until it ends',
     async (_name, status, headers, body, seconds) => {
       createToken(9)
       const { app, heard } = openBudgetedClients()
@@ -172,13 +172,13 @@ describe('whoever is told to wait', () => {
       )
       expect(heard.slice(-4)).toEqual(['look refused', 'landing held', 'look held', 'scan held'])
       const [{ until } = { until: 0 }] = app.held()
-      // Up to the next minute: before it nobody asks.
+      // The message rounds up to the next minute, so that it never names a time that is too early.
       const minute = Math.ceil(until / 60_000) * 60_000
       expect((held[0] as Error).message).toContain(new Date(minute).toISOString().slice(11, 16))
     },
   )
 
-  test('is none whose answer only holds such words', async () => {
+  test('is not detected if a response merely contains such a message', async () => {
     createToken(9)
     const { app } = openBudgetedClients()
     nock(githubHost)
@@ -196,7 +196,7 @@ describe('whoever is told to wait', () => {
     expect(app.held()).toEqual([])
   })
 
-  test('by GraphQL, with a status of success, waits for GraphQL', async () => {
+  test('by GraphQL with HTTP 200 holds only GraphQL requests', async () => {
     createToken(9)
     const { app } = openBudgetedClients()
     const errors = [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded for installation ID 9.' }]
@@ -217,7 +217,7 @@ describe('whoever is told to wait', () => {
   })
 })
 
-test('a read that fails is repeated, and each time goes by the budget', async () => {
+test('a failed read is repeated, and each attempt uses the budget', async () => {
   createToken(9)
   const { app, heard } = openBudgetedClients()
   nock(githubHost).get(repositoryPath).times(2).reply(502)
@@ -226,7 +226,7 @@ test('a read that fails is repeated, and each time goes by the budget', async ()
   expect(heard.filter((one) => one === 'look sent')).toHaveLength(4)
 })
 
-test('writes wait for one another, reads and queries do not', async () => {
+test('writes wait for one another, but reads and queries do not', async () => {
   createToken(9)
   const { app, time } = openBudgetedClients({ throttle: true })
   const octokit = await app.octokit(9)

@@ -1,4 +1,4 @@
-// A limit that one request was told holds for all of its installation, until GitHub's own time for it.
+// A rate limit of one request applies to its entire installation, until the time that GitHub reports.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { toForgeError } from '../../../../src/adapters/github/forge-error.ts'
@@ -42,7 +42,7 @@ const requestRepository = async (installation = githubFixture.installation.id) =
   )
 
 describe.each(['primary', 'secondary'] as const)('a %s limit', (kind) => {
-  test('is waited for by every job of the installation, as long as GitHub said, and no longer', async () => {
+  test('holds every job of the installation as long as GitHub requires, and no longer', async () => {
     githubFixture.github.limitRate(kind, 600)
     const before = countSentRequests()
     const first = await requestRepository()
@@ -57,7 +57,7 @@ describe.each(['primary', 'secondary'] as const)('a %s limit', (kind) => {
   })
 })
 
-test('an installation that GitHub does not let us into is left out, and the others are listed', async () => {
+test('an installation with a rejected token request is omitted, and the others are listed', async () => {
   githubFixture.github.createUser('closed-owner')
   await githubFixture.github.createRepository('closed-owner', 'catalogs')
   const closed = githubFixture.github.install(
@@ -73,7 +73,7 @@ test('an installation that GitHub does not let us into is left out, and the othe
   failTokenRequests()
   const listed = await app.installedRepositories()
   expect(listed.map(({ installation }) => installation)).toEqual([githubFixture.installation.id])
-  // Where nobody answers, that is no empty list: nothing would be swept, and all would look well.
+  // If every request fails, the list is an error: an empty list would silently skip every sweep.
   githubFixture.github.fail(({ path }) => path.endsWith('/access_tokens'), { status: 403 }, 4)
   await expect(
     openGitHubApp({

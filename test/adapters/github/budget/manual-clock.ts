@@ -1,15 +1,15 @@
-// A clock whose time passes by hand: the spans that it measures, and the hour that it shows, which somebody may set.
+// A clock that tests advance: the elapsed time, and a wall-clock time that tests can set.
 import type { Clock } from '../../../../src/ports/clock.ts'
 
 export interface ManualClock {
   readonly clock: Clock
-  /** Lets so many milliseconds pass, and wakes who slept, each at its time. */
+  /** Advances by this many milliseconds, and wakes each sleeper at its time. */
   advance(milliseconds: number): Promise<void>
-  /** Sets what `now()` says, as somebody does who sets a machine's clock. */
+  /** Sets the value of `now()`, like setting a machine's clock. */
   set(now: number): void
 }
 
-/** What is under way without waiting comes to its end. */
+/** Lets pending work that does not sleep finish. */
 export const flushEvents = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export function createManualClock(start = Date.UTC(2026, 10, 23, 14, 0)): ManualClock {

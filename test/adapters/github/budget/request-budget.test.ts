@@ -1,4 +1,4 @@
-// Who may ask GitHub, and when: on a clock that stands still, without a request.
+// Which requests to GitHub are allowed, and when: on a manual clock, without real requests.
 import { describe, expect, test } from '@jest/globals'
 import {
   createRequestBudget,
@@ -28,14 +28,14 @@ function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
   const budget = createRequestBudget({ limits, reserves: defaultReserves, clock: time.clock })
   const enter = (work: WorkClass, request: Partial<BudgetRequest> = {}) =>
     budget.acquirePass({ ...readRequest, hasBegun: false, work, ...request })
-  /** Asks, is answered at once, and says when it was let in; what is held says why. */
+  /** Records when a request gets its pass, which ends immediately, or why it is held. */
   const order: string[] = []
   const enterAs = (name: string, work: WorkClass, request: Partial<BudgetRequest> = {}) =>
     void enter(work, request).then((answer) => {
       order.push(answer.kind === 'pass' ? name : `${name} held: ${answer.why}`)
       if (answer.kind === 'pass') answer.end()
     })
-  /** Whether it is let in now. */
+  /** Whether a request gets a pass now. */
   const now = async (
     work: WorkClass,
     request: Partial<BudgetRequest> = {},
@@ -48,7 +48,7 @@ function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
     await flushEvents()
     return entryState
   }
-  /** GitHub says that so much is left. */
+  /** GitHub reports the remaining quota. */
   const left = async (
     remaining: number,
     resetsIn = 3600_000,
@@ -68,7 +68,7 @@ const expectPass = async (entered: Promise<RequestPass | HeldRequest>): Promise<
   return pass
 }
 
-describe('the hour', () => {
+describe('the hourly quota', () => {
   test.each([
     [1000, ['pass', 'pass', 'pass', 'pass']],
     [500, ['pass', 'pass', 'pass', 'quota']],
@@ -76,18 +76,18 @@ describe('the hour', () => {
     [100, ['pass', 'quota', 'quota', 'quota']],
     [1, ['pass', 'quota', 'quota', 'quota']],
     [0, ['quota', 'quota', 'quota', 'quota']],
-  ] as const)('with %i of 1000 left at its beginning lets in by importance', async (remaining, said) => {
+  ] as const)('with %i of 1000 left at its start admits requests by priority', async (remaining, said) => {
     const { now, left } = openTestBudget()
     await left(remaining)
     const works = ['landing', 'look', 'sweep', 'scan'] as const
     for (const [index, work] of works.entries()) expect([work, await now(work)]).toEqual([work, said[index]])
   })
 
-  test('keeps back only what others may need until it is over', async () => {
+  test('reserves only what more important work may need until it resets', async () => {
     const { now, left, enter, time } = openTestBudget()
     await left(251)
     const held = (await enter('scan')) as HeldRequest
-    // Half of the limit for a whole hour is a quarter for half an hour.
+    // Half of the limit for an hour is a quarter for half an hour.
     expect(held).toMatchObject({ kind: 'held', why: 'quota', milliseconds: 1800_000 })
     await time.advance(held.milliseconds - 1000)
     expect(await now('scan')).toBe('waits')
@@ -95,7 +95,7 @@ describe('the hour', () => {
     expect(await now('scan')).toBe('pass')
   })
 
-  test('lets what has begun come to its end, half as far again', async () => {
+  test('lets work that has begun use half of its reserve', async () => {
     const { now, left } = openTestBudget()
     await left(400)
     expect(await now('scan')).toBe('quota')
@@ -104,7 +104,7 @@ describe('the hour', () => {
     expect(await now('scan', { hasBegun: true })).toBe('quota')
   })
 
-  test('that is used up holds for its resource alone, until it begins anew', async () => {
+  test('that is used up blocks only its resource, until it resets', async () => {
     const { now, left, enter, time } = openTestBudget()
     await left(0, 600_000)
     expect(await enter('landing')).toMatchObject({ why: 'quota', milliseconds: 600_000 })
@@ -113,13 +113,13 @@ describe('the hour', () => {
     expect(await now('scan')).toBe('pass')
   })
 
-  test('is counted by the least that was said of it, whichever answer comes last', async () => {
+  test('is the lowest reported value, regardless of the order of the responses', async () => {
     const { now, enter, time } = openTestBudget()
     const [first, second, third] = [await expectPass(enter('landing')), await expectPass(enter('landing')), await expectPass(enter('landing'))] // prettier-ignore
     const quota = { resource: 'core', limit: 1000, reset: 10_000, resetsIn: 3600_000 } as const
     first.recordResponse({ quota: { ...quota, remaining: 0 }, isFailure: false })
     second.recordResponse({ quota: { ...quota, remaining: 900 }, isFailure: false })
-    // One of the hour before comes late.
+    // A late response from the previous hour.
     third.recordResponse({
       quota: { ...quota, remaining: 900, reset: 6400, resetsIn: 1000 },
       isFailure: false,
@@ -130,7 +130,7 @@ describe('the hour', () => {
     expect(await now('landing')).toBe('pass')
   })
 
-  test('counts what is under way as spent', async () => {
+  test('counts running requests as spent', async () => {
     const { enter, left, now } = openTestBudget()
     await left(2)
     const under = [await expectPass(enter('landing')), await expectPass(enter('landing'))]
@@ -139,7 +139,7 @@ describe('the hour', () => {
     expect(await now('landing')).toBe('pass')
   })
 
-  test('ends when GitHub says, though somebody sets our clock', async () => {
+  test('resets at the time that GitHub reports, even if the system clock is set', async () => {
     const { enter, left, now, time } = openTestBudget()
     await left(0, 600_000)
     time.set(Date.UTC(2031, 0, 1))
@@ -151,7 +151,7 @@ describe('the hour', () => {
 })
 
 describe('writes', () => {
-  test('are a second apart, the most important first, then in the order in which they came', async () => {
+  test('are a second apart, by priority, then in order of arrival', async () => {
     const { ask, order, time } = openTestBudget()
     ask('first', 'scan', writeRequest)
     ask('scan', 'scan', writeRequest)
@@ -170,7 +170,7 @@ describe('writes', () => {
     }
   })
 
-  test('do not hold up reads, nor does setting the clock hold up writes', async () => {
+  test('do not delay reads, and setting the clock does not delay writes', async () => {
     const { ask, order, time } = openTestBudget()
     ask('one', 'look', writeRequest)
     ask('two', 'look', writeRequest)
@@ -182,7 +182,7 @@ describe('writes', () => {
     expect(order).toEqual(['one', 'read', 'two'])
   })
 
-  test('follow each other at once where the server has no such limit', async () => {
+  test('are not delayed if the server has no such limit', async () => {
     const { ask, order } = openTestBudget(noGitHubLimits)
     for (let count = 0; count < 200; count += 1) ask(String(count), 'scan', commentRequest)
     await flushEvents()
@@ -190,11 +190,11 @@ describe('writes', () => {
   })
 })
 
-describe('a minute', () => {
-  test('has so many points, of which the less important leave some', async () => {
+describe('the limit per minute', () => {
+  test('is a number of points, some of which are reserved for important work', async () => {
     const { now } = openTestBudget({ ...documentedGitHubLimits, writePause: 0 })
     for (let count = 0; count < 450; count += 1) expect(await now('scan')).toBe('pass')
-    // Its end is a minute away: that is too long for a scan to hold a place.
+    // A minute is too long for a scan to wait in place.
     expect(await now('scan')).toBe('points')
     for (let count = 0; count < 90; count += 1) expect(await now('landing', writeRequest)).toBe('pass')
     expect(await now('landing')).toBe('points')
@@ -222,7 +222,7 @@ describe('a minute', () => {
     expect(await enter('scan')).toMatchObject({ kind: 'held', why: 'points' })
   })
 
-  test('and an hour take so much content', async () => {
+  test('and the limit per hour restrict created content', async () => {
     const { now, time } = openTestBudget({ ...documentedGitHubLimits, writePause: 0, restPoints: Infinity })
     for (let count = 0; count < 80; count += 1) expect(await now('landing', commentRequest)).toBe('pass')
     expect(await now('landing', commentRequest)).toBe('content')
@@ -236,8 +236,8 @@ describe('a minute', () => {
   })
 })
 
-describe('requests at once', () => {
-  test('are ten at most, and the last places are for what is important', async () => {
+describe('concurrent requests', () => {
+  test('are ten at most, and the last slots are reserved for important work', async () => {
     const { enter, now } = openTestBudget()
     const under = await Promise.all(Array.from({ length: 5 }, () => expectPass(enter('scan'))))
     expect(await now('scan')).toBe('waits')
@@ -250,7 +250,7 @@ describe('requests at once', () => {
     expect((await waiting).kind).toBe('pass')
   })
 
-  test('that wait too long for their turn give up their place', async () => {
+  test('that wait too long for a slot are held', async () => {
     const { enter, time } = openTestBudget()
     for (let count = 0; count < 10; count += 1) await expectPass(enter('landing'))
     const waiting = enter('landing')
@@ -262,7 +262,7 @@ describe('requests at once', () => {
 describe('a secondary limit', () => {
   const secondaryLimit = { rejection: { kind: 'secondary', seconds: 600 }, isFailure: false } as const
 
-  test('holds for everything, as long as GitHub said; then one asks alone', async () => {
+  test('holds everything as long as GitHub requires, then admits one request alone', async () => {
     const { enter, now, budget, time } = openTestBudget(noGitHubLimits)
     const both = [await expectPass(enter('look')), await expectPass(enter('look'))]
     for (const pass of both) pass.recordResponse(secondaryLimit)
@@ -281,7 +281,7 @@ describe('a secondary limit', () => {
     expect([await now('landing'), await now('landing')]).toEqual(['pass', 'pass'])
   })
 
-  test('that does not say how long is waited for a minute, then twice as long each time', async () => {
+  test('without a duration lasts a minute, then twice as long each time until a success', async () => {
     const { enter, time } = openTestBudget(noGitHubLimits)
     for (const minutes of [1, 2, 4]) {
       const pass = await expectPass(enter('landing'))
@@ -299,7 +299,7 @@ describe('a secondary limit', () => {
     expect(await enter('landing')).toMatchObject({ milliseconds: 60_000 })
   })
 
-  test('that is over soon is waited for in place', async () => {
+  test('that ends soon delays important requests instead of holding them', async () => {
     const { enter, ask, order, time } = openTestBudget(noGitHubLimits)
     const pass = await expectPass(enter('look'))
     pass.recordResponse({ rejection: { kind: 'secondary', seconds: 8 }, isFailure: false })

@@ -1,5 +1,5 @@
-// cosign itself beside us, at a real registry: it accepts what we sign and attest, we accept what it signs, and where it
-// refuses, so do we. Left out where cosign or docker-registry is missing.
+// Compares with cosign at a real registry: cosign accepts what we sign and attest, we accept what it signs, and both
+// reject the same signatures. Skipped if cosign or docker-registry is missing.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -91,8 +91,8 @@ afterAll(async () => {
   await rm(temporaryDirectory, { recursive: true, force: true })
 })
 
-describe('beside cosign', () => {
-  test('what we sign and attest with its key file, it accepts', async () => {
+describe('compared with cosign', () => {
+  test('cosign accepts what we sign and attest with its key file', async () => {
     if (missingPrograms !== undefined) return
     const image = await pushImage('org/ours')
     const key = await openSigningKey(await readKeyFile('cosign.key'), keyPassword)
@@ -122,13 +122,13 @@ describe('beside cosign', () => {
     const { host, repository, digest } = image
     const index = await registryClient.fetchManifest({ host, repository, tag: toReferrersTag(digest) })
     expect(index.manifest).toMatchObject({ kind: 'index', manifests: [{}, {}, {}] })
-    // Publishing it again adds nothing but what is the same.
+    // Publishing it again adds only the bill of images, which is identical.
     expect(
       await createProvenanceAttachments(registryClient, { image, listed: [], build: buildProvenance, key }),
     ).toHaveLength(1)
   })
 
-  test('each platform below an index that we sign, it accepts by its digest', async () => {
+  test('cosign accepts each platform of an index that we sign, by its digest', async () => {
     if (missingPrograms !== undefined) return
     const index = createImageIndex(['amd64', 'arm64'])
     const pushed = await pusher.push({
@@ -160,7 +160,7 @@ describe('beside cosign', () => {
       ).toMatchObject({ code: 0 })
   })
 
-  test('what it signs, we accept; another key and another digest it refuses, as we do', async () => {
+  test('we accept what cosign signs, and both reject another key and another digest', async () => {
     if (missingPrograms !== undefined) return
     const image = await pushImage('org/theirs')
     const name = `${registryServer.host}/org/theirs@${image.digest}`
@@ -183,7 +183,7 @@ describe('beside cosign', () => {
       code: 0,
     })
 
-    // The signatures of one image behind the tag of another.
+    // The signatures of one image at the signature tag of another.
     const index = createImageIndex(['amd64', 'arm64'])
     const { digest } = await pusher.push({
       host: registryServer.host,

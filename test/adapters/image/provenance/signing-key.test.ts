@@ -1,4 +1,4 @@
-// Keys: what cosign wrote opens with its password, what is weak or of the wrong kind is refused, and no error shows a key.
+// Keys: a cosign key opens with its password, weak keys and wrong kinds are rejected, and no error contains a key.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { openSigningKey, openVerifyingKey } from '../../../../src/adapters/image/provenance/signing-key.ts'
@@ -11,7 +11,7 @@ const derivePublicPem = (privatePem: string) =>
 const signedMessage = Buffer.from('a message')
 
 describe('a private key', () => {
-  test('as cosign keeps it opens with its password alone, and fits its public key', async () => {
+  test('written by cosign opens only with its password, and matches its public key', async () => {
     const key = await openSigningKey(cosignPrivateKey, 'test')
     expect(openVerifyingKey(cosignPublicKey).verifies(signedMessage, key.sign(signedMessage))).toBe(true)
     expect(key.verifier.verifies(Buffer.from('another'), key.sign(signedMessage))).toBe(false)
@@ -20,7 +20,7 @@ describe('a private key', () => {
     )
     await expect(openSigningKey(cosignPrivateKey)).rejects.toThrow('the password for the key is incorrect')
   })
-  test('that asks for more work than cosign would is not opened', async () => {
+  test('with a higher scrypt cost than cosign uses is rejected', async () => {
     const [, label = '', body = ''] = /-----BEGIN (.*)-----\n([^-]*)/.exec(cosignPrivateKey) ?? []
     const costly = Buffer.from(body, 'base64')
       .toString()
@@ -28,7 +28,7 @@ describe('a private key', () => {
     const text = `-----BEGIN ${label}-----\n${Buffer.from(costly).toString('base64')}\n-----END ${label}-----\n`
     await expect(openSigningKey(text, 'test')).rejects.toThrow('the key uses an unsupported encryption')
   })
-  test('in PKCS #8 is RSA of 2048 bits, one of three curves or Ed25519', async () => {
+  test('in PKCS #8 must be RSA with 2048 bits, a supported curve, or Ed25519', async () => {
     const good = [
       generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
       generateKeyPairSync('ed25519'),
@@ -56,7 +56,7 @@ describe('a private key', () => {
 })
 
 describe('a file', () => {
-  test('with a private key verifies nothing, and one with a public key signs nothing', async () => {
+  test('with a private key cannot verify, and one with a public key cannot sign', async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     expect(() => openVerifyingKey(exportPrivatePem(privateKey))).toThrow(
       'use the public key (cosign.pub) to verify',
@@ -65,7 +65,7 @@ describe('a file', () => {
       'cannot be used for signing',
     )
   })
-  test('that is none, or broken, is told of without a word of it', async () => {
+  test('that is not a key or is broken is rejected without showing its content', async () => {
     const broken = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'
     for (const text of ['', 'secret', broken, broken + broken, broken.replace('c2VjcmV0', 'c2 cmV0')]) {
       const error: unknown = await openSigningKey(text).catch((thrown: unknown) => thrown)

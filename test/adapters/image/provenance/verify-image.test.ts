@@ -1,5 +1,5 @@
-// Who tries to have an image taken for a signed one, and what `verify` says to it: no signature that cosign would refuse,
-// and none for another repository. A registry is a map here: what lies in one is all that an attacker has.
+// Attempts to pass an image off as signed: `verify` accepts no signature that cosign would reject, and none for another
+// repository. The registry is a map here: its content is all that an attacker controls.
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { RegistryError } from '../../../../src/adapters/registry/registry-error.ts'
@@ -35,7 +35,7 @@ const registryHost = 'quay.io'
 const repository = 'org/catalog'
 const imageName = `${registryHost}/${repository}`
 
-/** A registry that holds what is put into it, and answers as the client does: by digest, or not at all. */
+/** An in-memory registry that behaves like the client: it returns what was put into it, or rejects. */
 class InMemoryRegistry {
   private readonly blobs = new Map<string, Uint8Array>()
   private readonly tags = new Map<string, Uint8Array>()
@@ -112,7 +112,7 @@ interface ForgedSignature {
 }
 const toBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 
-/** An image behind `v1`, and behind its signature tag whatever somebody put there. */
+/** An image at `v1`, with the forged signatures at its signature tag. */
 function createSignedImage(forge: (subject: ArtifactSubject) => readonly ForgedSignature[]) {
   const registry = new InMemoryRegistry()
   const subject = registry.put(createManifest('the image'), 'v1')
@@ -148,7 +148,7 @@ const simpleSigningPayload = ({ digest }: { readonly digest: string }, change: o
 const differentSubject = { digest: `sha256:${'0'.repeat(64)}` }
 
 describe('a signature counts', () => {
-  test('that the key made for this digest in this repository', async () => {
+  test('if the key made it for this digest in this repository', async () => {
     expect(
       await verifyForged((subject) => [signPayload(trustedKey, simpleSigningPayload(subject))]),
     ).toMatchObject({
@@ -156,7 +156,7 @@ describe('a signature counts', () => {
       refused: [],
     })
   })
-  test('that cosign v2.4.3 made, whose bytes we would sign for the same image', async () => {
+  test('if cosign v2.4.3 made it, and we would sign the same bytes for the same image', async () => {
     const digest = 'sha256:3daf716c5b81ef21c57f180077a0ea3816fe03f3c4883bfdf78733cfe3bf822e'
     const payload = Buffer.from(
       `{"critical":{"identity":{"docker-reference":"quay.io/org/catalog"},"image":{"docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`,
@@ -169,7 +169,7 @@ describe('a signature counts', () => {
     expect(openVerifyingKey(cosignPublicKey).verifies(payload, signature)).toBe(true)
     expect(findPayloadProblem(payload, { repository: imageName, digest })).toBeUndefined()
   })
-  test('whatever stands beside it: others may sign the same image', async () => {
+  test('regardless of other signatures of the same image', async () => {
     const forge = (subject: ArtifactSubject) => [
       signPayload(untrustedKey, simpleSigningPayload(subject)),
       signPayload(trustedKey, simpleSigningPayload(differentSubject)),
@@ -181,7 +181,7 @@ describe('a signature counts', () => {
     })
     expect(await verifyForged(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
-  test('under every spelling of the repository, and of a copy only where the caller says whose copy it is', async () => {
+  test('for each spelling of the repository, and for a copy only with `signedAs`', async () => {
     const digest = computeSha256Digest(Buffer.from('x'))
     const payload = createSigningPayload({ repository: 'index.docker.io/library/catalog', digest })
     expect(findPayloadProblem(payload, { repository: 'docker.io/library/catalog', digest })).toBeUndefined()
@@ -266,7 +266,7 @@ describe('a signature does not count', () => {
     expect(found.refused).toHaveLength(forge(differentSubject as ArtifactSubject).length)
   })
 
-  test('of one of the images below an index, for the index, nor the other way round', async () => {
+  test('of an image for the index that contains it, or vice versa', async () => {
     const registry = new InMemoryRegistry()
     const child = registry.put(createManifest('child'))
     const index = registry.put(
@@ -294,7 +294,7 @@ describe('a signature does not count', () => {
     expect(await verifyImage(registry, child, trustedKey.verifier)).toMatchObject({ signatures: 0 })
   })
 
-  test('of an index covers each manifest below it, nested ones too, and each is checked', async () => {
+  test('of an index for its manifests, nested ones included, which are verified one by one', async () => {
     const registry = new InMemoryRegistry()
     const entry = ({ digest, size }: ArtifactSubject, mediaType: string = mediaTypes.ociManifest) => ({
       mediaType,
@@ -328,10 +328,10 @@ describe('a signature does not count', () => {
     )
     for (const attachment of missing) await registry.attach(attachment)
     expect((await verify()).platforms.map(({ signatures }) => signatures)).toEqual([1, 1, 1])
-    // What a node asks for: the platform's manifest by its digest.
+    // A node requests the platform's manifest by its digest.
     expect(await verifyImage(registry, one, trustedKey.verifier)).toMatchObject({ signatures: 1 })
     expect(await createMissingSignatures(registry, top, trustedKey)).toEqual([])
-    // Another manifest's signature behind the tag counts for nothing.
+    // Another manifest's signature at the tag does not count.
     const [signature] = missing
     await registry.attach(signature && { ...signature, tags: [formatCosignTag(two.digest, 'sig')] })
     expect((await verify()).platforms[1]).toMatchObject({
@@ -340,7 +340,7 @@ describe('a signature does not count', () => {
     })
   })
 
-  test('whose payload is gone, and that takes nothing from the one beside it', async () => {
+  test('without its payload, but the next signature still counts', async () => {
     const { registry, subject } = createSignedImage((image) => [
       signPayload(trustedKey, simpleSigningPayload(image)),
     ])
@@ -354,7 +354,7 @@ describe('a signature does not count', () => {
     })
   })
 
-  test('behind a tag that holds an index, or more layers than cosign reads: that is no answer at all', async () => {
+  test('at a tag with an index or more layers than cosign reads, which is `unsupported`', async () => {
     const registry = new InMemoryRegistry()
     const subject = registry.put(createManifest('the image'), 'v1')
     const tag = formatCosignTag(subject.digest, 'sig')
@@ -376,7 +376,7 @@ describe('an attestation', () => {
   const build = { platforms: [], builder: 'https://bot.example.com', version: '1' }
   const source = { repository: 'https://git.example.com/o/r', revision: 'c'.repeat(40), path: 'catalogs' }
 
-  test('by the key tells who built the image of what; signing and attesting again adds nothing', async () => {
+  test('by the key shows the builder and the sources, and attesting again adds nothing new', async () => {
     const registry = new InMemoryRegistry()
     const subject = registry.put(createManifest('the image'), 'v1')
     const order = { image: subject, listed: [], build: { ...build, source }, key: trustedKey }
@@ -389,9 +389,9 @@ describe('an attestation', () => {
       ],
       refusedAttestations: [],
     })
-    // The bill of images, which is the same to the byte.
+    // Only the bill of images, which is byte-identical.
     expect(await createProvenanceAttachments(registry, order)).toHaveLength(1)
-    // Another key adds its own words, and takes away none.
+    // Another key adds its own signatures and removes none.
     for (const attachment of await createProvenanceAttachments(registry, { ...order, key: untrustedKey }))
       await registry.attach(attachment)
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
@@ -402,7 +402,7 @@ describe('an attestation', () => {
     })
   })
 
-  test('of another image, by another key, of another kind or of another payload type does not count', async () => {
+  test('of another image, key, kind, or payload type does not count', async () => {
     const registry = new InMemoryRegistry()
     const subject = registry.put(createManifest('the image'), 'v1')
     const signed = { repository: imageName, digest: subject.digest }

@@ -6,7 +6,7 @@ function parseChallengeHeaders(...headers: string[]) {
 }
 
 describe('challenges', () => {
-  test('commas inside a quoted scope belong to the scope', () => {
+  test('commas in a quoted scope are part of the scope', () => {
     expect(
       parseChallengeHeaders(
         'Bearer realm="https://auth.example/token",service="r.example",scope="repository:a/b:pull,push"',
@@ -18,7 +18,7 @@ describe('challenges', () => {
       ],
     ])
   })
-  test('one header may carry several challenges, tokens and blobs between them', () => {
+  test('one header can contain several challenges, with or without parameters or a token', () => {
     expect(parseChallengeHeaders('Negotiate, Basic realm="a", Bearer realm=b , service = "c"')).toEqual([
       ['negotiate', {}],
       ['basic', { realm: 'a' }],
@@ -29,16 +29,16 @@ describe('challenges', () => {
       ['basic', { realm: 'x' }],
     ])
   })
-  test('several headers count in order', () => {
+  test('several headers are parsed in order', () => {
     expect(parseChallengeHeaders('Basic realm="a"', 'Bearer realm="b"').map(([scheme]) => scheme)).toEqual([
       'basic',
       'bearer',
     ])
   })
-  test('escapes in quoted strings are undone, names and schemes lose their case', () => {
+  test('escapes in quoted strings are decoded, and names and schemes are lowercased', () => {
     expect(parseChallengeHeaders('BEARER Realm="a\\"b\\\\c"')).toEqual([['bearer', { realm: 'a"b\\c' }]])
   })
-  test('rubbish gives no challenge and no exception', () => {
+  test('malformed headers yield no parameters and no exception', () => {
     for (const text of [
       '',
       ',,,',

@@ -1,4 +1,4 @@
-// Credentials where machines keep them: helper programs, docker's and podman's files, mounted pull secrets.
+// Credentials from helper programs, docker and podman files, and mounted pull secrets.
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const createCredentialSource = (config: unknown, options: CredentialHelperOption
   )
 const basicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
-describe('helpers and files of this machine', () => {
+describe('local helpers and files', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'credentials-'))
@@ -57,7 +57,7 @@ describe('helpers and files of this machine', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  test('a helper is asked for the host it is named for, the store for the rest', async () => {
+  test('a helper serves its configured host, and the credential store serves all other hosts', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin` }
     const found = createCredentialSource({ credHelpers: { 'quay.io': 'good' }, credsStore: 'token' }, options)
     expect(await found.find('quay.io', 'a')).toEqual(basicCredential('quay.io', 's'))
@@ -72,7 +72,7 @@ describe('helpers and files of this machine', () => {
     expect(await beside.find('q', 'a')).toBeUndefined()
     expect(await beside.find('x', 'a')).toEqual(basicCredential('u', 'p'))
   })
-  test('a helper that fails, talks, sleeps, is not there or has a path for a name is our trouble', async () => {
+  test('a helper that fails, prints too much, hangs, is missing, or has an invalid name is our error', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin`, helperTimeout: 300 }
     for (const name of ['broken', 'talker', 'sleeper', 'absent', '../evil', 'a b', '.hidden', ''])
       await expect(
@@ -82,7 +82,7 @@ describe('helpers and files of this machine', () => {
         message: expect.not.stringContaining('s3cret'),
       })
   })
-  test('a helper is run once an hour for a host, and once in five seconds while it fails', async () => {
+  test('a helper runs once an hour for each host, and once in five seconds while it fails', async () => {
     let now = 0
     const counted = join(folder, 'counted')
     await writeFile(counted, '')
@@ -107,12 +107,12 @@ describe('helpers and files of this machine', () => {
       expect(await runs()).toBe(count)
     }
   })
-  test('Kubernetes pull secrets, new and old, mounted one beside the other', async () => {
+  test('Kubernetes pull secrets in the new and old format are read from one directory', async () => {
     const mounted = join(folder, 'secrets')
     const auths = (user: string) => ({ 'quay.io/org': { username: user, password: 'p' } })
     await mkdir(join(mounted, 'b-new', '..2026'), { recursive: true })
     await mkdir(join(mounted, 'c-old'), { recursive: true })
-    // As the kubelet does it: the file is a link through a link to a folder of this version.
+    // Like the kubelet: the file is a symbolic link through another link to the directory of this version.
     await writeFile(
       join(mounted, 'b-new', '..2026', '.dockerconfigjson'),
       JSON.stringify({ auths: auths('new') }),
@@ -130,7 +130,7 @@ describe('helpers and files of this machine', () => {
     const single = await loadMountedPullSecrets(join(mounted, 'c-old'))
     expect(await findCredential(single, 'r.example', 'a')).toEqual(basicCredential('old', 'p'))
   })
-  test('a directory of secrets that has none, or is none, stops the start', async () => {
+  test('a secrets directory that is empty or missing is an error at startup', async () => {
     for (const [directory, reason] of [
       [join(folder, '.config'), /contains no pull secret/],
       [join(folder, 'nowhere'), /cannot read/],
@@ -140,7 +140,7 @@ describe('helpers and files of this machine', () => {
         message: expect.stringMatching(reason),
       })
   })
-  test('a secret that is rotated is read again; one that becomes unreadable is said, and mended by the next', async () => {
+  test('a rotated secret is reloaded, and an unreadable one fails until the next valid version', async () => {
     let now = 0
     const mounted = await mkdtemp(join(folder, 'rotated-'))
     const write = (text: string) => writeFile(join(mounted, '.dockerconfigjson'), text)
@@ -164,7 +164,7 @@ describe('helpers and files of this machine', () => {
     now += 10_000
     expect(await find()).toEqual(basicCredential('AWS', 'the third one'))
   })
-  test('the environment comes first, podman before docker, and files that are not there are none', async () => {
+  test('DOCKER_AUTH_CONFIG is read, podman files take precedence over docker files, and missing files are ignored', async () => {
     const sources = await loadSystemCredentials({
       HOME: folder,
       DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: toBase64('env:3') } } }),

@@ -10,7 +10,7 @@ const createCredentialSource = (config: unknown) =>
 const basicCredential = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('credential files', () => {
-  test('the most specific key wins, cut at slashes only', async () => {
+  test('the most specific key wins, and prefixes end only at slashes', async () => {
     const found = createCredentialSource({
       auths: {
         'quay.io': { auth: toBase64('all:1') },
@@ -24,7 +24,7 @@ describe('credential files', () => {
     expect(await found.find('notquay.io', 'org/app')).toBeUndefined()
     expect(await found.find('quay.io.evil.example', 'org/app')).toBeUndefined()
   })
-  test('Docker Hub keeps its old key, and keys may be URLs', async () => {
+  test('Docker Hub uses its legacy key, and keys can be URLs', async () => {
     const found = createCredentialSource({
       auths: {
         'https://index.docker.io/v1/': { auth: toBase64('hub:x') },
@@ -34,7 +34,7 @@ describe('credential files', () => {
     expect(await found.find('docker.io', 'library/foo')).toEqual(basicCredential('hub', 'x'))
     expect(await found.find('r.example', 'foo')).toEqual(basicCredential('r', 'y'))
   })
-  test('a password may contain colons, lack padding or end in NULs', async () => {
+  test('a password can contain colons, lack base64 padding, or end in NULs', async () => {
     const found = createCredentialSource({
       auths: {
         a: { auth: toBase64('u:p:q:r') },
@@ -46,7 +46,7 @@ describe('credential files', () => {
     expect(await found.find('b', 'x')).toEqual(basicCredential('u', 'p'))
     expect(await found.find('c', 'x')).toEqual(basicCredential('u', 'p'))
   })
-  test('tokens come before passwords', async () => {
+  test('tokens take precedence over passwords', async () => {
     const found = createCredentialSource({
       auths: {
         a: { registrytoken: 'r', auth: toBase64('u:p') },
@@ -56,7 +56,7 @@ describe('credential files', () => {
     expect(await found.find('a', 'x')).toEqual({ kind: 'bearer', token: 'r' })
     expect(await found.find('b', 'x')).toEqual({ kind: 'identity', token: 'i' })
   })
-  test('an entry that cannot be read fails loudly and does not become anonymous, nor is it quoted', async () => {
+  test('an unreadable entry is an error, not anonymous access, and is not quoted', async () => {
     for (const entry of [{ auth: '!!!' }, { auth: toBase64('nocolon') }, { username: 'u' }]) {
       const failure = createCredentialSource({ auths: { 'quay.io': entry } }).find('quay.io', 'a')
       await expect(failure).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('credential files', () => {
     for (const text of ['{"auths": s3cret', '[]', '{"auths": []}', '{"auths": {"a": 1}}'])
       expect(() => parseDockerConfig(text, 'config.json')).toThrow(/^config\.json(?!.*s3cret)/)
   })
-  test('an empty entry, as docker login leaves it beside a store, is none', async () => {
+  test('an empty entry, as docker login writes it with a credential store, is ignored', async () => {
     expect(await createCredentialSource({ auths: { 'quay.io': {} } }).find('quay.io', 'a')).toBeUndefined()
   })
 })

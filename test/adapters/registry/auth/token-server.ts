@@ -1,5 +1,5 @@
-// A token service for docker-registry: signs what the scope asks for, everything for the robot, pulls of public/* for
-// everyone. Writes down what it was asked.
+// A token service for docker-registry. It grants the robot every requested scope and everyone else pulls of public/*,
+// and records the requests.
 import { createSign, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -8,9 +8,9 @@ import type { RegistryLogin } from '../real-registry.ts'
 
 export interface TokenServer {
   readonly host: string
-  /** How docker-registry is told of it. */
+  /** The configuration that makes docker-registry use this service. */
   readonly login: RegistryLogin
-  /** The scopes of each request, joined by blanks. */
+  /** The scopes of each request, joined by spaces. */
   readonly scopes: string[]
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Bearer tokens: who is asked for them, how often, and who never gets to see a password.
+// Bearer tokens: which service is asked, how often, and which hosts never receive a password.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
   createFixedCredentials,
@@ -25,7 +25,7 @@ let clock: ManualClock
 let registryClient: RegistryClient
 const robotCredential: RegistryCredential = { kind: 'basic', username: 'org+robot', password: 'a:b' }
 
-/** The registry wants a token of `service` for the very repository; the service gives one for every scope it is asked. */
+/** The registry requires a token for the exact repository; the token service grants every requested scope. */
 function requireBearerTokens(
   realm = `${tokenService.origin}/token`,
   extra: Record<string, unknown> = {},
@@ -71,7 +71,7 @@ afterEach(async () => {
 })
 
 describe('tokens', () => {
-  test('one repository costs one token, however many ask at once', async () => {
+  test('concurrent requests for one repository share one token', async () => {
     requireBearerTokens()
     openClient()
     const answers = await Promise.all(
@@ -81,7 +81,7 @@ describe('tokens', () => {
     expect(tokenService.requests).toHaveLength(1)
     expect(tokenService.requests[0]?.query.get('service')).toBe('r.test')
   })
-  test('the next repository has its token before its first request', async () => {
+  test('the token for another repository is fetched before its first request', async () => {
     requireBearerTokens()
     openClient()
     await resolveImage('org/a:1')
@@ -89,7 +89,7 @@ describe('tokens', () => {
     expect(await resolveImage('org/b:1')).toMatchObject({ kind: 'ok' })
     expect(registryServer.requests).toHaveLength(1)
   })
-  test('a token is kept until shortly before its end, at least for thirty seconds', async () => {
+  test('a token with a short lifetime is cached for thirty seconds', async () => {
     requireBearerTokens(undefined, { expires_in: 1 })
     openClient()
     await resolveImage('org/a:1')
@@ -100,7 +100,7 @@ describe('tokens', () => {
     await resolveImage('org/a:3')
     expect(tokenService.requests).toHaveLength(2)
   })
-  test('access_token is as good as token', async () => {
+  test('access_token is accepted in place of token', async () => {
     requireBearerTokens(undefined, {
       token: undefined,
       access_token: Buffer.from('repository:org/a:pull').toString('hex'),
@@ -108,7 +108,7 @@ describe('tokens', () => {
     openClient()
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
   })
-  test('a token that is refused is fetched anew, once', async () => {
+  test('a rejected token is fetched again once', async () => {
     requireBearerTokens()
     openClient()
     await resolveImage('org/a:1')
@@ -126,7 +126,7 @@ describe('tokens', () => {
     expect(await resolveImage('org/a:2')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(2)
   })
-  test('the scope that the registry asks for is tried when our own does not do', async () => {
+  test('the scope that the registry requests is used if the default scope is not enough', async () => {
     registryServer.script = ({ headers }, response) => {
       if (headers.authorization === 'Bearer special') return
       const scope = 'repository:real/name:pull'
@@ -144,21 +144,21 @@ describe('tokens', () => {
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(2)
   })
-  test('Docker Hub: a token without the scope means missing or private, and ends', async () => {
+  test('Docker Hub: a token without the scope means missing or private, without endless retries', async () => {
     requireBearerTokens()
     tokenService.script = (_, response) => void response.end(JSON.stringify({ token: 'empty' }))
     openClient()
     expect(await resolveImage('org/none:1')).toMatchObject({ kind: 'missing-or-private' })
     expect(registryServer.requests.length).toBeLessThan(8)
   })
-  test('ghcr.io: an anonymous token that is refused means missing or private', async () => {
+  test('ghcr.io: a denied anonymous token means missing or private', async () => {
     requireBearerTokens()
     tokenService.script = (_, response) =>
       sendRegistryError(response, 403, 'DENIED', 'requested access to the resource is denied')
     openClient()
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'missing-or-private' })
   })
-  test('quay.io: with our robot account a missing tag is missing', async () => {
+  test('quay.io: a missing tag is missing with a robot account', async () => {
     requireBearerTokens()
     openClient(robotCredential, { tokenHosts: { [registryServer.host]: [tokenService.host] } })
     expect(await resolveImage('org/a:gone')).toMatchObject({ kind: 'missing' })
@@ -166,7 +166,7 @@ describe('tokens', () => {
     expect(tokenService.requests[0]?.headers.authorization).toBe(`Basic ${btoa('org+robot:a:b')}`)
     expect(countBasicLogins(registryServer.requests)).toBe(0)
   })
-  test('a token service in trouble is unknown', async () => {
+  test('a failing token service is inconclusive', async () => {
     requireBearerTokens()
     openClient()
     for (const [status, reason] of [
@@ -181,7 +181,7 @@ describe('tokens', () => {
       })
     }
   })
-  test('a challenge that is only at the entrance is found there', async () => {
+  test('a challenge that only /v2/ returns is found there', async () => {
     requireBearerTokens()
     const script = registryServer.script
     registryServer.script = (request, response, earlier) => {
@@ -197,7 +197,7 @@ describe('tokens', () => {
     openClient()
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
   })
-  test('ACR: an identity token is exchanged by POST, and by GET where POST is not known', async () => {
+  test('ACR: an identity token is exchanged by POST, or by GET if POST is not supported', async () => {
     requireBearerTokens()
     const posted: string[] = []
     tokenService.script = (request, response) => {
@@ -212,7 +212,7 @@ describe('tokens', () => {
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(posted).toEqual(['POST', 'GET'])
   })
-  test('a ready bearer token is sent as it is', async () => {
+  test('a configured bearer token is sent unchanged', async () => {
     requireBearerTokens()
     openClient({ kind: 'bearer', token: Buffer.from('repository:org/a:pull').toString('hex') })
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
@@ -220,8 +220,8 @@ describe('tokens', () => {
   })
 })
 
-describe('credentials go nowhere else', () => {
-  test('a realm on another host gets no password', async () => {
+describe('credentials are not sent to other hosts', () => {
+  test('a realm on another host receives no password', async () => {
     requireBearerTokens()
     openClient(robotCredential)
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
@@ -238,13 +238,13 @@ describe('credentials go nowhere else', () => {
     '',
     'https://metadata.google.internal/',
     'http://quay.io/token',
-  ])('the realm %j is not asked', async (realm) => {
+  ])('no request is sent to the realm %j', async (realm) => {
     requireBearerTokens(realm)
     openClient(robotCredential)
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'blocked' })
     expect(tokenService.requests).toHaveLength(0)
   })
-  test('a token is not carried over to another realm that the registry names later', async () => {
+  test('no token request is sent to another realm that the registry names later', async () => {
     requireBearerTokens()
     openClient(robotCredential, { tokenHosts: { [registryServer.host]: [tokenService.host] } })
     await resolveImage('org/a:1')
@@ -255,7 +255,7 @@ describe('credentials go nowhere else', () => {
     expect(other.requests).toHaveLength(0)
     await other.close()
   })
-  test('sharing is for the host itself, hosts below it, and hosts that are listed', () => {
+  test('credentials are shared only with the same host, its subdomains, and configured token hosts', () => {
     const policy = createEgressPolicy({ tokenHosts: { 'r.example': ['sso.other.example'] } })
     const may = (host: string, realm: string) => policy.mayShareCredentials(host, new URL(realm))
     expect(may('quay.io', 'https://quay.io/v2/auth')).toBe(true)
@@ -269,7 +269,7 @@ describe('credentials go nowhere else', () => {
     expect(may('a.github.example', 'https://github.example/')).toBe(false)
     expect(may('quay.io:5000', 'https://quay.io/')).toBe(false)
   })
-  test('credentials for one host are not those of another whose name contains it', async () => {
+  test('credentials for one host are not used for another host with a name that contains it', async () => {
     const source = createFixedCredentials({ 'quay.io': robotCredential })
     for (const host of ['xquay.io', 'quay.io.evil.example', 'quay.io:5000', 'sub.quay.io'])
       expect(await source.find(host, 'a/b')).toBeUndefined()

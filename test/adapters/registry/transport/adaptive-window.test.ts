@@ -3,7 +3,7 @@ import { createAdaptiveWindow } from '../../../../src/adapters/registry/retrying
 import { createManualClock } from '../manual-clock.ts'
 
 describe('the window', () => {
-  test('never lets more work run than it is wide, and lets everything run in the end', async () => {
+  test('never runs more tasks than its size, and runs all of them', async () => {
     const window = createAdaptiveWindow({ start: 3, max: 3 }, createManualClock())
     let maxWindow = 0
     let done = 0
@@ -18,12 +18,12 @@ describe('the window', () => {
     )
     expect([maxWindow, done, window.active]).toEqual([3, 3000, 0])
   })
-  test('grows by one with each success, up to its bound', () => {
+  test('grows with successes up to its maximum', () => {
     const window = createAdaptiveWindow({ start: 8, max: 10 }, createManualClock())
     for (let count = 0; count < 5; count += 1) window.succeeded()
     expect(window.size).toBe(10)
   })
-  test('halves once for a wave of refusals, again for the next wave, and never to nothing', () => {
+  test('halves once for each burst of rate limit responses, down to a minimum of one', () => {
     const clock = createManualClock()
     const window = createAdaptiveWindow({ start: 8, max: 64 }, clock)
     for (let count = 0; count < 8; count += 1) window.limited(100)
@@ -34,14 +34,14 @@ describe('the window', () => {
       expect(window.size).toBe(size)
     }
   })
-  test('everyone waits while a host wants to be left alone', async () => {
+  test('delays all tasks while a host is rate limiting', async () => {
     const clock = createManualClock()
     const window = createAdaptiveWindow({ start: 8, max: 8 }, clock)
     window.limited(7000)
     await window.run(async () => undefined)
     expect(clock.slept).toEqual([7000])
   })
-  test('work that fails gives its place back', async () => {
+  test('a failed task releases its slot', async () => {
     const window = createAdaptiveWindow({ start: 1, max: 1 }, createManualClock())
     await expect(window.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await window.run(async () => 'yes')).toBe('yes')

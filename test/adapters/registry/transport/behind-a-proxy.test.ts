@@ -1,4 +1,5 @@
-// Registries behind the operator's proxy: which addresses are asked for, and that the egress policy holds there, too.
+// Requests to registries through the proxy of the operator: what the proxy is asked for, and that the egress policy
+// still applies.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -69,14 +70,14 @@ function requestThroughProxy(
 }
 
 describe('behind a proxy', () => {
-  test('a checked address is asked for, and its certificate is the name’s', async () => {
+  test('the proxy is asked for a checked address, and the certificate must match the host name', async () => {
     expect(await requestThroughProxy(`https://${registryHost}/v2/`, 'address', ['203.0.114.7'])).toBe(
       'hello /v2/',
     )
     expect(forwardProxy.requestedHosts).toEqual(['203.0.114.7:443'])
   })
 
-  test('the name is asked for where the operator says that the proxy looks after addresses', async () => {
+  test('the proxy is asked for the host name if the operator configures this', async () => {
     expect(await requestThroughProxy(`https://${registryHost}/v2/`, 'name', ['10.0.0.1'])).toBe('hello /v2/')
     expect(forwardProxy.requestedHosts).toEqual([`${registryHost}:443`])
   })
@@ -92,14 +93,14 @@ describe('behind a proxy', () => {
     ['an internal address', 'https://10.0.0.1/', 'name', []],
     ['the metadata service', 'https://169.254.169.254/', 'name', []],
     ['an internal name', 'https://registry.corp/', 'name', []],
-    ['a port that no registry has', `https://${registryHost}:22/`, 'name', []],
+    ['a port that registries do not use', `https://${registryHost}:22/`, 'name', []],
     ['plain http', `http://${registryHost}/`, 'name', []],
-  ] as const)('%s is refused before the proxy hears of it', async (_what, url, by, addresses) => {
+  ] as const)('%s is blocked before any request to the proxy', async (_what, url, by, addresses) => {
     await expect(requestThroughProxy(url, by, addresses)).rejects.toMatchObject({ code: 'blocked' })
     expect(forwardProxy.requestedHosts).toEqual([])
   })
 
-  test('what the proxy refuses is the world’s bad news, without its password', async () => {
+  test('a rejection by the proxy is a network error', async () => {
     const wrong = requestThroughProxy(`https://${registryHost}/`, 'name', [], 'me:wrong')
     await expect(wrong).rejects.toMatchObject({ code: 'network', message: expect.stringContaining('407') })
     await expect(requestThroughProxy('https://other.example/', 'name', [])).rejects.toThrow(
@@ -107,7 +108,7 @@ describe('behind a proxy', () => {
     )
   })
 
-  test('the operator’s words are read at the start', async () => {
+  test('the proxy settings of the operator are validated at startup', async () => {
     const HTTPS_PROXY = 'http://proxy.example:3128'
     const read = async (more: Record<string, string>) =>
       (await readRegistryAccess({ HTTPS_PROXY, ...more })).egress?.proxy

@@ -69,12 +69,12 @@ describe('addresses that are not public', () => {
     '[100::1]',
     '[5f00::1]',
   ]
-  test.each(literals)('%s is refused as a literal', async (literal) => {
+  test.each(literals)('%s is blocked as a literal', async (literal) => {
     await expect(fetchUrl(`https://${literal}/`)).rejects.toMatchObject({ code: 'blocked' })
   })
 
   test.each(literals.filter((text) => /^[\d.]+$|^\[/.test(text) && !/^\d+$|^0\d|^127\.1$/.test(text)))(
-    'a name that resolves to %s is refused when the connection is made',
+    'a name that resolves to %s is blocked on connection',
     async (literal) => {
       const address = literal.replace(/^\[|\]$/g, '')
       await expect(fetchUrl('https://registry.example/', async () => [address])).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describe('addresses that are not public', () => {
     },
   )
 
-  test('a scoped or senseless address is refused', async () => {
+  test('a scoped or malformed address is blocked', async () => {
     for (const address of ['fe80::1%eth0', '', 'localhost', '8.8.8.8/8'])
       await expect(fetchUrl('https://registry.example/', async () => [address])).rejects.toMatchObject({
         code: 'blocked',
@@ -107,15 +107,15 @@ describe('addresses that are not public', () => {
     'registry',
     'nas.lan',
     'x.home.arpa',
-  ])('the name %s is refused without being resolved', async (name) => {
+  ])('the name %s is blocked without a DNS lookup', async (name) => {
     let wasResolved = false
     const resolve = async () => ((wasResolved = true), ['8.8.8.8'])
     await expect(fetchUrl(`https://${name}/`, resolve)).rejects.toMatchObject({ code: 'blocked' })
     expect(wasResolved).toBe(false)
   })
 
-  test('a name whose answer changes between two questions is connected to what was checked', async () => {
-    // Asked once only: the second answer, to an internal address, is never looked at.
+  test('a name is resolved only once, so a changed DNS answer is never used', async () => {
+    // The second DNS answer would be an internal address.
     let questions = 0
     const resolve = async () => (questions++ === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
     await expect(fetchUrl('https://registry.example/', resolve)).rejects.toMatchObject({ code: 'blocked' })
@@ -125,26 +125,26 @@ describe('addresses that are not public', () => {
 
 describe('schemes, ports and hosts', () => {
   const policy = createEgressPolicy()
-  test('plain http is refused for every host that is not listed', () => {
+  test('plain HTTP is rejected for every host that is not listed', () => {
     expect(() => policy.checkUrl(new URL('http://quay.io/'))).toThrow(/requires TLS/)
     expect(() => policy.checkUrl(new URL('ftp://quay.io/'))).toThrow(/requires TLS/)
     expect(policy.schemeOf('localhost:5000')).toBe('https:')
   })
-  test('ports that registries do not use are refused', () => {
+  test('ports that registries do not use are rejected', () => {
     for (const port of [22, 25, 6379, 8080, 9200])
       expect(() => policy.checkUrl(new URL(`https://quay.io:${port}/`))).toThrow(/port/)
     for (const port of [443, 5000, 8443]) policy.checkUrl(new URL(`https://quay.io:${port}/`))
   })
-  test('a user name in a URL is refused', () => {
+  test('a user name in a URL is rejected', () => {
     expect(() => policy.checkUrl(new URL('https://quay.io@evil.example/'))).toThrow(/user name/)
   })
-  test('with a list of hosts no other is asked, and names are compared whole', () => {
+  test('a list of hosts excludes all others, and names must match exactly', () => {
     const only = createEgressPolicy({ onlyHosts: ['quay.io'] })
     only.checkUrl(new URL('https://quay.io/'))
     for (const host of ['quay.io.evil.example', 'cdn.quay.io', 'xquay.io'])
       expect(() => only.checkUrl(new URL(`https://${host}/`))).toThrow(/not one of the allowed registries/)
   })
-  test('opening one loopback port opens no other, and no other host', () => {
+  test('allowing one loopback port allows no other port or host', () => {
     const open = createEgressPolicy(allowLoopbackRegistries('127.0.0.1:5001', 'registry.test:5002'))
     open.checkUrl(new URL('http://127.0.0.1:5001/'))
     open.checkAddresses('registry.test', 5002, ['127.0.0.1'])
@@ -153,7 +153,7 @@ describe('schemes, ports and hosts', () => {
     expect(() => open.checkAddresses('registry.test', 443, ['127.0.0.1'])).toThrow(/public/)
     expect(() => open.checkAddresses('registry.test', 5002, ['10.0.0.1'])).toThrow(/public/)
   })
-  test('denied ranges are denied although they are public', () => {
+  test('denied address ranges are rejected even if they are public', () => {
     const strict = createEgressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
     expect(() => strict.checkAddresses('quay.io', 443, ['8.8.8.8'])).toThrow(/public/)
     strict.checkAddresses('quay.io', 443, ['8.8.4.4', '2606:4700::1111'])
@@ -161,23 +161,23 @@ describe('schemes, ports and hosts', () => {
   })
 })
 
-describe('what the operator opened at an internal address', () => {
+describe('an internal address that the operator allows', () => {
   const policy = createEgressPolicy({
     internal: { 'inside.example': ['10.0.0.0/8'], 'sso.example:8443': ['10.0.0.0/8'] },
   })
   const step = (from: string, to: string) => () => policy.checkHop(new URL(from), new URL(to))
   test.each(['https://inside.example/x', 'https://INSIDE.example./x', 'https://sso.example:8443/token'])(
-    'is not open to registries outside, which name %s as where to go next',
+    'is not available to external registries that redirect to %s',
     (to) => {
       expect(step('https://evil.example/', to)).toThrow(/redirects to .* internal network/)
       expect(step('https://inside.example/', to)).not.toThrow()
     },
   )
-  test('does not keep it from sending us outside', () => {
+  test('can redirect to external hosts', () => {
     expect(step('https://inside.example/', 'https://cdn.example/')).not.toThrow()
     expect(step('https://evil.example/', 'https://sso.example/')).not.toThrow()
   })
-  test('gets no question for a token on the word of a registry outside', async () => {
+  test('receives no token request if an external registry names it as the realm', async () => {
     const resolvedHosts: string[] = []
     const exchange = async ({ url }: { url: URL }) => {
       resolvedHosts.push(url.href)
@@ -193,7 +193,7 @@ describe('what the operator opened at an internal address', () => {
 })
 
 describe('redirects', () => {
-  test('a registry cannot lead us to an internal address, another scheme or in circles', async () => {
+  test('a redirect to an internal address, another scheme, or in a loop is blocked', async () => {
     const registry = await startScriptedRegistry()
     const client = openRegistry({
       clock: createManualClock(),
@@ -221,7 +221,7 @@ describe('redirects', () => {
     await registry.close()
   })
 
-  test('a redirect from https to http is refused even where http is allowed', async () => {
+  test('a redirect from HTTPS to HTTP is blocked even if HTTP is allowed', async () => {
     const secure = await startScriptedRegistry({ tls: true })
     const plain = await startScriptedRegistry()
     plain.add('a/b', '1')
@@ -245,7 +245,7 @@ describe('redirects', () => {
     await Promise.all([client.close(), secure.close(), plain.close()])
   })
 
-  test('nothing but Accept goes along to another origin, though it is the same host', async () => {
+  test('a redirect to another port of the same host receives no authorization or cookies', async () => {
     const registry = await startScriptedRegistry()
     const storage = await startScriptedRegistry()
     storage.add('a/b', '1', createImageManifest('x'))
@@ -268,7 +268,7 @@ describe('redirects', () => {
   })
 })
 
-test('references to internal addresses are blocked before anything is asked', async () => {
+test('references to internal addresses are blocked before any DNS lookup', async () => {
   const client = openRegistry({
     clock: createManualClock(),
     resolve: () => Promise.reject(new Error('asked')),

@@ -1,4 +1,4 @@
-// One exchange against servers that drip, flood, lead on and speak old dialects: every limit ends it.
+// An exchange with servers that drip or flood data, redirect endlessly, or support only old TLS: every limit ends it.
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
@@ -42,11 +42,11 @@ function runExchange(more: Partial<TransportRequest> = {}, limits: Partial<Trans
 }
 
 describe('an exchange ends', () => {
-  test('when a body stops coming', async () => {
+  test('when the body stops arriving', async () => {
     registryServer.script = (_, response) => (response.writeHead(200).write('a'), true)
     await expect(runExchange({}, { bodyTimeout: 100 })).rejects.toMatchObject({ code: 'timeout' })
   })
-  test('when a body drips for longer than all of it may take', async () => {
+  test('when a slowly sent body exceeds the total time limit', async () => {
     registryServer.script = (_, response) => {
       response.writeHead(200)
       const drip = setInterval(() => response.write('a'), 20)
@@ -55,7 +55,7 @@ describe('an exchange ends', () => {
     }
     await expect(runExchange({}, { exchangeTimeout: 200 })).rejects.toMatchObject({ code: 'timeout' })
   })
-  test('while it still waits for a connection', async () => {
+  test('while it is still waiting for a connection', async () => {
     registryServer.script = () => true
     const transport = openTransport({
       egress: allowLoopbackRegistries(registryServer.host),
@@ -77,14 +77,14 @@ describe('an exchange ends', () => {
     for (const result of ended)
       expect(result).toMatchObject({ status: 'rejected', reason: { code: 'timeout' } })
   })
-  test('when it is called off, before and in the middle', async () => {
+  test('when it is aborted before or during the request', async () => {
     const stop = new AbortController()
     registryServer.script = () => (stop.abort(), true)
     await expect(runExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
     await expect(runExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
     expect(registryServer.requests).toHaveLength(1)
   })
-  test('at one byte more than it may have', async () => {
+  test('when the body exceeds the limit by one byte or more', async () => {
     registryServer.script = (request, response) =>
       void response.writeHead(200).end(Buffer.alloc(Number(request.query.get('size'))))
     const size = (bytes: number) => runExchange({ url: new URL(`${registryServer.origin}/x?size=${bytes}`) })
@@ -92,7 +92,7 @@ describe('an exchange ends', () => {
     await expect(size(1001)).rejects.toMatchObject({ code: 'too-large' })
     await expect(size(50_000_000)).rejects.toMatchObject({ code: 'too-large' })
   })
-  test("with the beginning of an error's text, however long that is", async () => {
+  test('with only the beginning of a long error response body', async () => {
     registryServer.script = (_, response) => void response.writeHead(404).end(Buffer.alloc(5_000_000, 'e'))
     const reply = await runExchange()
     expect(reply.status).toBe(404)
@@ -101,7 +101,7 @@ describe('an exchange ends', () => {
 })
 
 describe('redirects', () => {
-  test.each([0, 1, 3, 5])('%i are followed where so many are allowed, and no more', async (redirects) => {
+  test.each([0, 1, 3, 5])('%i are followed if the limit allows that many, and no more', async (redirects) => {
     registryServer.script = ({ query }, response) => {
       const left = Number(query.get('left'))
       if (left === 0) response.writeHead(200).end('there')
@@ -112,13 +112,16 @@ describe('redirects', () => {
     expect(Buffer.from((await far(redirects)).body).toString()).toBe('there')
     await expect(far(redirects + 1)).rejects.toMatchObject({ code: 'blocked' })
   })
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('of a %s are not followed', async (method) => {
-    registryServer.script = (_, response) =>
-      void response.writeHead(307, { location: `${otherServer.origin}/x` }).end()
-    expect((await runExchange({ method, body: 'secret' })).status).toBe(307)
-    expect(otherServer.requests).toHaveLength(0)
-  })
-  test('a 401 from where a redirect led is no challenge of the registry: nobody gets the password', async () => {
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
+    'of a %s request are not followed',
+    async (method) => {
+      registryServer.script = (_, response) =>
+        void response.writeHead(307, { location: `${otherServer.origin}/x` }).end()
+      expect((await runExchange({ method, body: 'secret' })).status).toBe(307)
+      expect(otherServer.requests).toHaveLength(0)
+    },
+  )
+  test('a 401 from a redirect target is not a challenge, so no host receives the password', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(307, { location: `${otherServer.origin}/x` }).end()
     otherServer.script = (_, response) =>
@@ -138,7 +141,7 @@ describe('redirects', () => {
 
 describe('TLS', () => {
   const key = readFileSync(new URL('../loopback-certificate/key.pem', import.meta.url))
-  test('before 1.2 is not spoken', async () => {
+  test('versions before 1.2 are not accepted', async () => {
     const old = createServer({
       key,
       cert: loopbackCertificate,
@@ -160,7 +163,7 @@ describe('TLS', () => {
     await client.close()
     await new Promise((done) => old.close(done))
   })
-  test("a host's certificate is trusted for that host alone", async () => {
+  test("a host's certificate is trusted only for that host", async () => {
     const secure = await startScriptedRegistry({ tls: true })
     secure.add('a/b', '1')
     const resolveByName = async (name: string) => {

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs'
-// What strangers put into layers: the list of hostile archives, each refused with its reason, and honest ones.
+// Layers with untrusted content: hostile archives, each rejected with a reason, and honest archives.
 import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
@@ -26,7 +26,7 @@ async function unpackToText(
 const createTarEntry = (name: string, data = name): TarEntry => ({ name, data })
 
 describe('honest archives', () => {
-  test('gzip, zstd, plain; ./ and / in front; only the wanted directories', async () => {
+  test('gzip, zstd, or uncompressed, with ./ and / prefixes, and only the requested directories', async () => {
     const archive = createTarOfFiles({
       './manifests/a.yaml': 'a',
       '/metadata/b.yaml': 'b',
@@ -39,7 +39,7 @@ describe('honest archives', () => {
         'metadata/b.yaml': 'b',
       })
   })
-  test('gzip of several members and zstd of several and skippable frames', async () => {
+  test('gzip with several members, and zstd with several frames and skippable frames', async () => {
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(3000) })
     const halves = [archive.subarray(0, 700), archive.subarray(700)]
     const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
@@ -49,7 +49,7 @@ describe('honest archives', () => {
     ])
       expect(Object.keys(await unpackToText(createLayer(archive, bytes)))).toEqual(['manifests/a'])
   })
-  test('zstd at its strongest, with and without checksums, dictionary sizes and content sizes', async () => {
+  test('zstd at the highest level, with a checksum, and with large and small windows', async () => {
     const archive = createTarOfFiles({
       'manifests/a': Buffer.from(Array.from({ length: 300_000 }, (_, n) => (n * n) % 251)),
     })
@@ -68,7 +68,7 @@ describe('honest archives', () => {
         Object.keys(await unpackToText(createLayer(archive, zstdCompressSync(archive, { params })))),
       ).toEqual(['manifests/a'])
   })
-  test('long names by PAX, by GNU and by prefix', async () => {
+  test('long names in PAX headers, GNU headers, and the prefix field', async () => {
     const long = `manifests/${'n'.repeat(150)}.yaml`
     expect(
       Object.keys(await unpackToText([createPaxHeader({ path: long }), createTarEntry('short')])),
@@ -85,7 +85,7 @@ describe('honest archives', () => {
       'manifests/a.yaml',
     ])
   })
-  test('empty layers, no layers and directories alone', async () => {
+  test('empty layers, no layers, and only directories', async () => {
     expect(await unpackToText()).toEqual({})
     expect(await unpackToText([])).toEqual({})
     expect(
@@ -97,8 +97,8 @@ describe('honest archives', () => {
   })
 })
 
-describe('layers over layers', () => {
-  test('a later layer replaces, and a file in place of a directory takes what was below', async () => {
+describe('stacked layers', () => {
+  test('a later layer replaces files, and a file that replaces a directory removes its contents', async () => {
     expect(
       await unpackToText(
         [createTarEntry('manifests/a', '1'), createTarEntry('manifests/d/x')],
@@ -109,12 +109,12 @@ describe('layers over layers', () => {
       'manifests/d': 'now a file',
     })
   })
-  test('of the same name twice in one layer the last counts', async () => {
+  test('if one layer contains a name twice, the last entry wins', async () => {
     expect(
       await unpackToText([createTarEntry('manifests/a', '1'), createTarEntry('manifests/a', '2')]),
     ).toEqual({ 'manifests/a': '2' })
   })
-  test('a whiteout hides the lower file or directory, not what its own layer brings', async () => {
+  test('a whiteout hides the lower file or directory, but not files in the same layer', async () => {
     const lower = [
       createTarEntry('manifests/a'),
       createTarEntry('manifests/d/x'),
@@ -137,7 +137,7 @@ describe('layers over layers', () => {
       'manifests/a': 'new',
     })
   })
-  test('an opaque directory hides what lies below it, wherever its mark stands in the archive', async () => {
+  test('an opaque directory hides lower layers, regardless of where its marker is in the archive', async () => {
     const lower = [createTarEntry('manifests/a'), createTarEntry('manifests/d/x')]
     for (const upper of [
       [createTarEntry('manifests/.wh..wh..opq', ''), createTarEntry('manifests/n')],
@@ -148,7 +148,7 @@ describe('layers over layers', () => {
 })
 
 describe('links', () => {
-  test('are followed inside the image only', async () => {
+  test('are followed only inside the image', async () => {
     expect(
       await unpackToText([
         createTarEntry('data/a', '1'),
@@ -173,13 +173,13 @@ describe('links', () => {
     ['../../../etc/passwd', '2', 'points outside the image'],
     ['a', '2', 'is a dangling link'],
     ['etc/passwd', '1', 'does not exist'],
-  ])('a link to %s (type %s) that leads nowhere is refused', async (link, type, reason) => {
+  ])('a link to %s (type %s) without a valid target is rejected', async (link, type, reason) => {
     await expect(unpackToText([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
       code: 'unsupported',
       message: expect.stringContaining(reason),
     })
   })
-  test('chains longer than eight are refused, loops among them', async () => {
+  test('chains of more than eight links, including loops, are rejected', async () => {
     const chain = (length: number) => [
       createTarEntry('manifests/l0', 'end'),
       ...Array.from({ length }, (_, n) => ({ name: `manifests/l${n + 1}`, type: '2', link: `l${n}` })),
@@ -195,22 +195,26 @@ describe('links', () => {
   })
 })
 
-describe('refused with a reason', () => {
+describe('rejected with a reason', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
-    ['a name that climbs', [createTarEntry('manifests/../../etc/passwd')], /points outside the archive/],
     [
-      'a name that climbs in PAX',
+      'a name with a path traversal',
+      [createTarEntry('manifests/../../etc/passwd')],
+      /points outside the archive/,
+    ],
+    [
+      'a PAX name with a path traversal',
       [createPaxHeader({ path: '../x' }), createTarEntry('x')],
       /points outside the archive/,
     ],
     [
-      'a hard link that climbs',
+      'a hard link with a path traversal',
       [{ name: 'manifests/a', type: '1', link: '../../etc/passwd' }],
       /points outside the archive/,
     ],
     ['a NUL in a PAX name', [createPaxHeader({ path: 'manifests/a\0b' }), createTarEntry('x')], /NUL/],
     ['a NUL in a link', [createPaxHeader({ linkpath: 'a\0b' }), { name: 'manifests/a', type: '2' }], /NUL/],
-    ['a backslash in front', [createTarEntry('\\\\host\\share')], /Windows path/],
+    ['a leading backslash', [createTarEntry('\\\\host\\share')], /Windows path/],
     ['a drive letter', [createTarEntry('C:/x')], /Windows path/],
     ['a damaged checksum', [{ ...createTarEntry('manifests/a'), breakChecksum: true }], /damaged/],
     ['a negative size', [{ name: 'manifests/a', size: new Uint8Array(12).fill(0xff) }], /size/],
@@ -224,16 +228,12 @@ describe('refused with a reason', () => {
       ],
       /size/,
     ],
-    ['a size that is no number', [{ name: 'manifests/a', size: '9x9' }], /size/],
-    [
-      'a PAX size that is no number',
-      [createPaxHeader({ size: '-1' }), createTarEntry('manifests/a')],
-      /size/,
-    ],
+    ['a non-numeric size', [{ name: 'manifests/a', size: '9x9' }], /size/],
+    ['a negative PAX size', [createPaxHeader({ size: '-1' }), createTarEntry('manifests/a')], /size/],
     ['a file larger than 8 MiB', [{ name: 'manifests/a', size: 9 * 1024 * 1024 }], /larger than/],
-    ['a sparse file of GNU', [{ name: 'manifests/a', type: 'S' }], /sparse/],
+    ['a GNU sparse file', [{ name: 'manifests/a', type: 'S' }], /sparse/],
     [
-      'a sparse file of PAX',
+      'a PAX sparse file',
       [createPaxHeader({ 'GNU.sparse.major': '1' }), createTarEntry('manifests/a')],
       /sparse/,
     ],
@@ -243,12 +243,12 @@ describe('refused with a reason', () => {
       /extended header/,
     ],
     [
-      'a PAX header whose lengths lie',
+      'a PAX header with wrong lengths',
       [{ name: 'p', type: 'x', data: '999 path=a\n' }, createTarEntry('a')],
       /extended header/,
     ],
     [
-      'a name longer than any path',
+      'a name longer than the path limit',
       [createPaxHeader({ path: 'a/'.repeat(20_000) }), createTarEntry('a')],
       /longer than/,
     ],
@@ -260,7 +260,7 @@ describe('refused with a reason', () => {
     })
   })
   test.each(['3', '4', '6'])(
-    'a device or pipe (type %s) among the files; elsewhere it is passed over',
+    'a device or pipe (type %s) in a requested directory, while others are skipped',
     async (type) => {
       await expect(unpackToText([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
         code: 'unsupported',
@@ -286,7 +286,7 @@ describe('refused with a reason', () => {
       message: expect.stringContaining('middle'),
     })
   })
-  test('truncated gzip, gzip with bytes behind it, and no compression at all', async () => {
+  test('truncated gzip, gzip with trailing bytes, and data that is not an archive', async () => {
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(5000) })
     const packed = gzipSync(archive)
     for (const bytes of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('rubbish')])])
@@ -298,7 +298,7 @@ describe('refused with a reason', () => {
       code: 'unsupported',
     })
   })
-  test('a wrong diff id, and bytes behind the end of the archive that a diff id does not cover', async () => {
+  test('a wrong diff ID, and trailing archive bytes that the diff ID does not cover', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
       unpackToText({ ...createLayer(archive), diffId: `sha256:${'0'.repeat(64)}` }),
@@ -310,19 +310,19 @@ describe('refused with a reason', () => {
       code: 'digest-mismatch',
     })
   })
-  test('files that are too much together', async () => {
+  test('files with a total size over the limit', async () => {
     const limits = { ...defaultUnpackLimits, kept: 1000 }
     const archive = createTarOfFiles({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
     await expect(unpackLayers([createLayer(archive)], bundleDirectories, limits)).rejects.toMatchObject({
       message: expect.stringContaining('1000'),
     })
-    // What nobody wants is let go instead.
+    // Files outside the requested directories are discarded instead.
     const other = createTarOfFiles({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
     expect([...(await unpackLayers([createLayer(other)], bundleDirectories, limits)).keys()]).toEqual([
       'manifests/b',
     ])
   })
-  test('layers that unpack to too much, one by one and together', async () => {
+  test('layers with an unpacked size over the limit, alone or in total', async () => {
     const limits = { ...defaultUnpackLimits, layer: 50_000, image: 80_000 }
     const archive = (size: number) => createLayer(createTarOfFiles({ 'usr/a': Buffer.alloc(size, 65) }))
     await expect(unpackLayers([archive(60_000)], bundleDirectories, limits)).rejects.toMatchObject({
@@ -334,13 +334,13 @@ describe('refused with a reason', () => {
   })
 })
 
-/** A frame of one empty block behind a header: flags, then window or content size. */
+/** A zstd frame with one empty block after the header: flags, then window or content size. */
 const zstdFrame = (header: readonly number[]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x01, 0x00, 0x00])
-/** A frame of one compressed block of zeros, with a window of two to the power of `window`, that tells how much it holds. */
+/** A zstd frame with one compressed block of zeros, a window of 2^`window` bytes, and a declared content size. */
 function createZstdRun(size: number, window: number): Buffer {
   const made = zstdCompressSync(Buffer.alloc(size))
-  // Magic, flags with a size of two bytes in one segment, the size: what follows are the blocks.
+  // Magic number, flags for a 2-byte content size in a single segment, and the size. The blocks follow.
   expect(made[4]).toBe(0x60)
   const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x40, (window - 10) << 3, 0, 0])
   header.writeUInt16LE(size - 256, 6)
@@ -349,13 +349,13 @@ function createZstdRun(size: number, window: number): Buffer {
 const oversizedWindows: readonly (readonly [string, readonly number[]])[] = [
   ['144 MiB', [0x00, 0x89]],
   ['1 GiB', [0x00, 0xa0]],
-  // Where 32 bits of a shift run over.
+  // Overflows a 32-bit shift.
   ['2 TiB', [0x00, 0xf8]],
   ['a content of 4 GiB in one segment', [0xa0, 0xff, 0xff, 0xff, 0xff]],
   ['a content of 16 EiB in one segment', [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
 ]
 
-/** Of this process's children those that unpack: other tests of this worker may have left one that is for all of them. */
+/** Unpack processes among this process's children. Other tests in this worker may have left a shared one. */
 function listUnpackProcesses(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(readProcessField(name, 'PPid')) === process.pid)
@@ -371,7 +371,7 @@ function readCommandLine(id: string): string {
   }
 }
 
-/** A number of a process's status; undefined when it has just ended. */
+/** A numeric field of a process's status, or undefined if the process has just ended. */
 function readProcessField(id: number | string, field: string): string | undefined {
   try {
     return new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]
@@ -380,7 +380,7 @@ function readProcessField(id: number | string, field: string): string | undefine
   }
 }
 
-/** Bytes that this process's children took at most while `work` went on, as far as looking every few milliseconds shows. */
+/** Peak memory in bytes of this process's children while `work` runs, sampled every few milliseconds. */
 async function measurePeakMemory(work: () => Promise<unknown>): Promise<number> {
   let peak = 0
   const sampleMemory = () => {
@@ -396,11 +396,11 @@ async function measurePeakMemory(work: () => Promise<unknown>): Promise<number> 
   return peak
 }
 
-/** What Node takes itself, with the program. */
+/** Memory that Node.js and the loaded program need. */
 const nodeBaselineBytes = 110 * 1024 * 1024
 
-describe('in a process of its own', () => {
-  test('files come back, refusals too', async () => {
+describe('in a separate process', () => {
+  test('files and rejections are returned', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     expect(
       [...(await unpackLayersInProcess([createLayer(archive)], bundleDirectories))].map(([path]) => path),
@@ -416,7 +416,7 @@ describe('in a process of its own', () => {
       code: 'digest-mismatch',
     })
   })
-  test('a bomb of a thousand to one is stopped early, its memory bounded', async () => {
+  test('a 1000:1 decompression bomb is stopped early with bounded memory', async () => {
     const archive = createTarOfFiles({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
     const bomb = { bytes: gzipSync(archive, { level: 9 }), diffId: '' }
     archive.fill(0)
@@ -431,7 +431,7 @@ describe('in a process of its own', () => {
   })
   test.each<[string, () => CompressedLayer[], RegExp]>([
     [
-      'a bomb in zstd',
+      'a zstd decompression bomb',
       () => [
         createLayer(
           Buffer.alloc(0),
@@ -446,12 +446,12 @@ describe('in a process of its own', () => {
       /a zstd window of more than 134217728 bytes/,
     ]),
     [
-      'a block of zstd that is a little larger than its window allows, in a frame that tells its size',
+      'a zstd block slightly larger than its window, in a frame with a declared size,',
       () => [createLayer(Buffer.alloc(4100), createZstdRun(4100, 12))],
       /damaged/,
     ],
     [
-      'a part of zstd that tells a size, ends with an empty block and holds less',
+      'a zstd frame with an empty last block and less content than declared',
       () => {
         const honest = createTarOfFiles({ 'manifests/a': 'a' })
         const oneByteFrame = zstdFrame([0x80, 0x38, 1, 0, 0, 0])
@@ -460,7 +460,7 @@ describe('in a process of its own', () => {
       /not have its declared size/,
     ],
     [
-      'such a window in the second frame',
+      'an oversized zstd window in the second frame',
       () => {
         const skippable = Buffer.from([0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
         const honest = zstdCompressSync(Buffer.alloc(1024))
@@ -469,7 +469,7 @@ describe('in a process of its own', () => {
       /a zstd window of more than/,
     ],
     [
-      'a bomb in a bomb of many members',
+      'a gzip decompression bomb with many members',
       () => {
         const member = gzipSync(Buffer.alloc(8 * 1024 * 1024))
         return [createLayer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member)))]
@@ -477,7 +477,7 @@ describe('in a process of its own', () => {
       /times its compressed size|more than \d+ bytes|damaged/,
     ],
     [
-      'a file that says it is as large as a disk',
+      'a file with a declared size as large as a disk',
       () => [
         createLayer(
           createTar([{ name: 'usr/a', size: Uint8Array.from([0x80, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0]) }]),
@@ -486,7 +486,7 @@ describe('in a process of its own', () => {
       /middle of an entry/,
     ],
     [
-      'long names without end',
+      'thousands of long names',
       () => {
         const long = (n: number) => createPaxHeader({ path: `${n}/${'p/'.repeat(2000)}x` })
         return [
@@ -497,7 +497,7 @@ describe('in a process of its own', () => {
       },
       /^unpacked$|too much memory/,
     ],
-  ])('%s is met with bounded memory', async (_name, layers, reason) => {
+  ])('%s: handled with bounded memory', async (_name, layers, reason) => {
     const made = layers()
     let outcome = ''
     const peak = await measurePeakMemory(async () => {
@@ -507,10 +507,10 @@ describe('in a process of its own', () => {
       )
     })
     expect(outcome).toMatch(reason)
-    // The limits of the heap (160 MiB) and of what is kept outside it (64 MiB).
+    // The limits for the heap (160 MiB) and for data outside it (64 MiB), with some margin.
     expect(peak).toBeLessThan(nodeBaselineBytes + 256 * 1024 * 1024)
   })
-  test('a process that something else ended is nobody’s fault, and tried again', async () => {
+  test('a process that is killed from outside is reported as a retryable error', async () => {
     const unpacking = unpackLayersInProcess(
       [createLayer(createTarOfFiles({ 'manifests/a': '1' }))],
       bundleDirectories,
@@ -520,7 +520,7 @@ describe('in a process of its own', () => {
     for (const id of listUnpackProcesses()) process.kill(id, 'SIGKILL')
     await ended
   })
-  test('what takes too long is ended', async () => {
+  test('unpacking that exceeds the time limit is stopped', async () => {
     const archive = createTarOfFiles({ 'manifests/a': '1' })
     await expect(
       unpackLayersInProcess([createLayer(archive)], bundleDirectories, {

@@ -1,4 +1,4 @@
-// CODEOWNERS as GitHub documents it, and against a second matcher made in another way.
+// CODEOWNERS as GitHub documents it, and compared with a second matcher that works in another way.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../seeded.ts'
 import { findCodeowners, parseCodeownersFile } from '../../../../src/checks/ownership/sources/codeowners.ts'
@@ -39,7 +39,7 @@ describe('a pattern', () => {
     expect([pattern, no.filter((path) => matchesPattern(pattern, path))]).toEqual([pattern, []])
   })
 
-  test('says the same as a regular expression made of it', () => {
+  test('matches the same paths as an equivalent regular expression', () => {
     const name = fc.constantFrom('a', 'b', 'ab', '*', 'a*', '**', '?')
     const pattern = fc
       .record({
@@ -61,16 +61,16 @@ describe('a pattern', () => {
     )
   })
 
-  test('of any kind takes no long time', () => {
+  test('with many wildcards does not take long', () => {
     const start = process.threadCpuUsage()
     matchesPattern(`${'**/a*'.repeat(40)}*b`, `${'a/'.repeat(200)}c`)
     matchesPattern('*a'.repeat(60), 'a'.repeat(200))
-    // Trying all ways would take longer than the world has been there.
+    // Trying all combinations would not end in practice.
     expect(process.threadCpuUsage(start).user / 1e6).toBeLessThan(10)
   })
 })
 
-/** The same meaning, said as one regular expression. */
+/** The pattern as one regular expression. */
 function toReferenceRegExp(pattern: string): RegExp {
   const floats = !pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')
@@ -94,13 +94,13 @@ describe('a file', () => {
     expect(findOwners(text, 'docs/a')).toEqual(['docs', 'org/team'])
     expect(findOwners(text, 'docs/a.md')).toEqual(['md@example.com'])
   })
-  test('a line without owners takes them away', () => {
+  test('a line without owners removes them', () => {
     expect(findOwners(text, 'docs/private/a')).toEqual([])
   })
-  test('nobody owns what no line matches', () => {
+  test('a path that no line matches has no owners', () => {
     expect(findOwners('/docs/ @docs\n', 'x')).toEqual([])
   })
-  test('blank lines, comments and the line ends of Windows mean nothing', () => {
+  test('blank lines, comments, and Windows line endings have no effect', () => {
     expect(findOwners('\r\n# c\r\n  \t\n* @A\r\n', 'x')).toEqual(['a'])
   })
   test.each([
@@ -115,31 +115,31 @@ describe('a file', () => {
     '* @аnn',
     '/ @a',
     'a//b @a',
-  ])('with the line %j gives nobody authority, whatever its other lines say', (line) => {
+  ])('with the line %j is broken at this line', (line) => {
     expect(parseCodeownersFile('CODEOWNERS', `* @fine\n${line}\n`)).toMatchObject({
       kind: 'broken',
       problems: [{ at: { file: 'CODEOWNERS', line: 2 } }],
     })
   })
-  test('of 3 MB or more is ignored, as GitHub does; one byte less is read', () => {
+  test('of 3 MB or more is broken, because GitHub ignores it, and one byte less is read', () => {
     const line = '* @a\n'
     const limit = 3 * 1024 * 1024
     expect(parseCodeownersFile('CODEOWNERS', line + '#'.repeat(limit - line.length)).kind).toBe('broken')
     expect(parseCodeownersFile('CODEOWNERS', line + '#'.repeat(limit - line.length - 1)).kind).toBe('read')
-    // Bytes count, not characters.
+    // The limit is in bytes, not characters.
     expect(parseCodeownersFile('CODEOWNERS', `${line}#${'é'.repeat(limit / 2)}`).kind).toBe('broken')
   })
 })
 
-describe('white space and characters that readers do not agree about', () => {
+describe('whitespace and characters that parsers treat differently', () => {
   const code = (...points: number[]) => String.fromCodePoint(...points)
   const odd = [
     0x0b, 0x0c, 0x00, 0x1b, 0x7f, 0x85, 0xa0, 0xad, 0x1680, 0x180e, 0x2003, 0x200b, 0x200d, 0x200e, 0x2028,
     0x2029, 0x202e, 0x202f, 0x205f, 0x2060, 0x2800, 0x3000, 0x3164, 0xfe0f, 0xfeff, 0xfffd, 0xe0020,
   ].map((point) => [`U+${point.toString(16)}`, code(point)] as const)
 
-  test.each([...odd, ['a carriage return alone', '\r']])(
-    'break the file: %s between pattern and owner, or beside one of them',
+  test.each([...odd, ['a carriage return without a line feed', '\r']])(
+    'break the file: %s between pattern and owner, or next to one of them',
     (_, character) => {
       for (const line of [
         `/a${character}@mallory`,
@@ -150,7 +150,7 @@ describe('white space and characters that readers do not agree about', () => {
         character,
         `${character}# @ann`,
       ])
-        // At its end it is the line end of Windows.
+        // At the end of the line, it is part of a Windows line ending.
         if (!line.endsWith('\r'))
           expect([line, parseCodeownersFile('CODEOWNERS', `* @fine\n${line}\n`).kind]).toEqual([
             line,
@@ -159,20 +159,20 @@ describe('white space and characters that readers do not agree about', () => {
     },
   )
   test.each(['\v', '\f', '\0', '\r', '\x85', '\u2028', '\u2029', '\ufeff', '\ufffd'])(
-    'break the file in a comment, too, where a reader may end the line: %j',
+    'break the file in a comment, too, if a parser could end the line there: %j',
     (character) => {
       expect(parseCodeownersFile('CODEOWNERS', `# note${character}* @mallory\n* @ann\n`).kind).toBe('broken')
       expect(parseCodeownersFile('CODEOWNERS', `* @ann # note${character}* @mallory\n`).kind).toBe('broken')
     },
   )
-  test('what shows nothing in a comment changes nothing', () => {
+  test('have no effect in a comment if they are only invisible', () => {
     expect(findOwners('# caf\u00e9\u00a0\u200b☕\ufe0f\n* @ann # x\u00a0y\n', 'x')).toEqual(['ann'])
   })
   test.each(['/foo#bar @mallory', '/foo\\', '/foo\\\t@mallory', '/foo\\\\\\'])(
-    'so does a pattern that may end elsewhere: %j',
+    'break the file in a pattern that could end elsewhere: %j',
     (line) => expect(parseCodeownersFile('CODEOWNERS', `* @ann\n${line}\n`).kind).toBe('broken'),
   )
-  test('letters of other scripts, escaped spaces and tabs are read', () => {
+  test('do not include letters of other scripts, escaped spaces, and tabs', () => {
     expect(findOwners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])
   })
 })

@@ -1,4 +1,4 @@
-// OWNERS files as Prow reads them, apart from where it opens the gate when something is broken.
+// OWNERS files as Prow reads them, except that broken files do not give anyone permission.
 import { describe, expect, test } from '@jest/globals'
 import {
   findInheritedApprovers,
@@ -30,7 +30,7 @@ describe('approvers', () => {
     'catalog/foo': 'approvers: [frank]\nemeritus_approvers: [old]\n',
     'catalog/bar': 'options:\n  no_parent_owners: true\napprovers: [bea]\n',
   }
-  test('are those of the directory and of all above it', () => {
+  test('are those of the directory and of all its parent directories', () => {
     expect(findApprovers(files, 'catalog/foo/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
     expect(findApprovers(files, 'catalog/foo/deep/er/x.yaml')).toEqual([
       'frank',
@@ -41,10 +41,10 @@ describe('approvers', () => {
     ])
     expect(findApprovers(files, 'README.md')).toEqual(['root'])
   })
-  test('stop where a file wants none from above', () => {
+  test('exclude those of parent directories if a file has no_parent_owners', () => {
     expect(findApprovers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
   })
-  test('are nobody where a file on the way is broken', () => {
+  test('are undefined if a file in the directory or its parents is broken', () => {
     expect(
       findApprovers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml'),
     ).toBeUndefined()
@@ -52,7 +52,7 @@ describe('approvers', () => {
       'bea',
     ])
   })
-  test('by filter own the files that it matches', () => {
+  test('in a filter own the files that it matches', () => {
     const filtered = {
       foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.ya?ml$':\n    approvers: [never]\n",
     }
@@ -81,7 +81,7 @@ describe('a broken file', () => {
     expect(parseOwnersFile('OWNERS', text).kind).toBe('broken')
   })
   test.each(['', '---\n', '# nothing\n', 'approvers:\n', 'approvers: []\n'])(
-    'an empty one is none: %j',
+    'an empty file has no approvers and is not broken: %j',
     (text) => {
       expect(findApprovers({ '': text }, 'x')).toEqual([])
     },

@@ -1,4 +1,4 @@
-// Patches of text, judged by git: whatever is patched becomes exactly what it should.
+// Checks text patches with git: each patched file must match the expected text exactly.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 const patchLimits = { edits: 200, characters: 100_000 }
-/** What git makes of files by one patch of them all, which it can also take back. */
+/** Applies one patch for all files with git, checks that it can be reverted, and returns the patched files. */
 function applyPatchWithGit(before: ReadonlyMap<string, string>, patch: string): Map<string, string> {
   for (const [name, text] of before) writeFileSync(join(temporaryDirectory, name), text)
   const apply = (...options: readonly string[]) =>
@@ -28,13 +28,13 @@ function applyPatchWithGit(before: ReadonlyMap<string, string>, patch: string): 
     [...before.keys()].map((name) => [name, readFileSync(join(temporaryDirectory, name), 'utf8')]),
   )
 }
-/** Numbers that look random and are the same each time. */
+/** Pseudorandom numbers, the same in every run. */
 function* generateNumbers(seed: number): Generator<number, never> {
   for (let state = seed; ;) yield (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648
 }
 
 describe('a patch', () => {
-  test('of two hundred random texts makes the one of the other, as git applies it', () => {
+  test('between 200 random pairs of texts produces the expected text when git applies it', () => {
     const random = generateNumbers(7)
     const below = (end: number) => Math.floor(random.next().value * end)
     const [texts, wanted, patches] = [new Map<string, string>(), new Map<string, string>(), [] as string[]]
@@ -50,19 +50,19 @@ describe('a patch', () => {
       if (patch === undefined) continue
       texts.set(name, before)
       wanted.set(name, after)
-      // So git knows where one ends: it counts their lines itself.
+      // The header shows git where each patch starts; git recounts the lines itself.
       patches.push(`diff --git a/${name} b/${name}\n${patch}`)
     }
     expect(patches.length).toBeGreaterThan(150)
     expect(applyPatchWithGit(texts, patches.join(''))).toEqual(wanted)
   })
-  test('shows what is far apart in hunks of its own', () => {
+  test('shows distant changes in separate hunks', () => {
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)
     const after = lines.with(2, 'two').with(35, 'more')
     const patch = createLinePatch('c.yaml', `${lines.join('\n')}\n`, `${after.join('\n')}\n`, patchLimits)
     expect(patch?.match(/^@@ .*$/gm)).toEqual(['@@ -1,6 +1,6 @@', '@@ -33,7 +33,7 @@'])
   })
-  test('is not made of what differs too much, nor of a last line that is none', () => {
+  test('is not created above the edit or character limit, or if the last line has no newline', () => {
     const text = (prefix: string) => Array.from({ length: 50 }, (_, index) => `${prefix}${index}\n`).join('')
     expect(createLinePatch('c', text('a'), text('b'), { ...patchLimits, edits: 99 })).toBeUndefined()
     expect(createLinePatch('c', text('a'), text('b'), { ...patchLimits, edits: 100 })).toBeDefined()

@@ -1,4 +1,4 @@
-// Templates and the catalogs checked in with them: what is asked, and what becomes of the answers.
+// Templates and their checked-in catalogs: which questions the check asks, and which findings the answers lead to.
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../../packages/fbc/src/facts/catalog.ts'
@@ -131,7 +131,7 @@ const imageFound = (letter: string): ImageAnswer => ({
 })
 
 describe('a template and its catalog', () => {
-  test('that agree are passed without a question, by digest and by tag', () => {
+  test('that agree pass without a registry question, by digest and by tag', () => {
     for (const image of [pinnedImage('b'), taggedImage])
       expect(
         evaluateTemplate({
@@ -146,7 +146,7 @@ describe('a template and its catalog', () => {
         summary: expect.stringMatching(/, 1 template$/),
       })
   })
-  test('that differ after a change of the template alone are told with names, place and command', () => {
+  test('that differ after a template-only change get a finding with names, location, and command', () => {
     const { asked, said, what, fix, at } = evaluateTemplate({
       source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
       result: blobsBefore,
@@ -159,7 +159,7 @@ describe('a template and its catalog', () => {
     expect(fix).toContain(`catalog-bot render ${templatePath} -o yaml > ${catalogRoot}/catalog.yaml`)
     expect(at).toEqual({ file: `${catalogRoot}/catalog.yaml`, line: 2, column: 1 })
   })
-  test('that differ after a change of the catalog alone, too', () => {
+  test('that differ after a catalog-only change get a finding, too', () => {
     const edited = [
       ...oldChannelBlobs,
       createBundleBlob('1.0.0', pinnedImage('a'), { relatedImages: [{ name: '', image: 'x.io/y' }] }),
@@ -168,7 +168,7 @@ describe('a template and its catalog', () => {
       evaluateTemplate({ source: basicTemplate(oldChannelBlobs, [pinnedImage('a')]), result: edited }).what,
     ).toContain('bundle foo.v1.0.0 differs (related images)')
   })
-  test('are an error where the configuration states them, and as severe as its rules say', () => {
+  test('that differ are an error if the configuration declares them, and its rules can turn that off', () => {
     const scenario = {
       source: basicTemplate(newChannelBlobs, [pinnedImage('a')]),
       result: blobsBefore,
@@ -179,7 +179,7 @@ describe('a template and its catalog', () => {
       evaluateTemplate({ ...scenario, config: 'rules: {catalog-differs-from-template: off}' }).said,
     ).toEqual([])
   })
-  test('differ in many names: a few are shown, the rest is counted', () => {
+  test('that differ in many names show a few and count the rest', () => {
     const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
     const { what } = evaluateTemplate({
       source: basicTemplate([packageBlob('foo'), channelBlob('stable', 'foo', entries)], [pinnedImage('a')]),
@@ -187,7 +187,7 @@ describe('a template and its catalog', () => {
     })
     expect(what).toMatch(/; and 5 more$/)
   })
-  test('are rendered with the kind of metadata, and in the format, that the catalog has', () => {
+  test('get a render command that keeps the metadata kind and format of the catalog', () => {
     const metadata = { type: 'olm.csv.metadata', value: {} }
     const migrated = [
       ...oldChannelBlobs,
@@ -208,7 +208,7 @@ describe('a bundle that the base does not have', () => {
     source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('b')]),
     result: blobsAfter(pinnedImage('b')),
   }
-  test('is asked for, and compared with what its image renders to', () => {
+  test('is requested, and compared with the bundle rendered from its image', () => {
     expect(evaluateTemplate(scenario).asked).toEqual([pinnedImage('b')])
     const answers = { [pinnedImage('b')]: renderedBundle('2.0.0') }
     expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({ said: [], unanswered: [] })
@@ -216,7 +216,7 @@ describe('a bundle that the base does not have', () => {
       evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: renderedBundle('2.0.1') } }).what,
     ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
   })
-  test('waits while the registry does not say, and blames nobody', () => {
+  test('waits without a finding while the registry does not answer', () => {
     const unknown: BundleAnswer = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
     expect(evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: unknown } })).toMatchObject({
       said: [],
@@ -224,7 +224,7 @@ describe('a bundle that the base does not have', () => {
     })
     expect(evaluateTemplate(scenario).unanswered).toHaveLength(1)
   })
-  test('that may be private keeps a stated pair waiting, and is a remark where only the layout tells', () => {
+  test('that may be private keeps a configured pair waiting, and is a warning for a detected pair', () => {
     const answer: BundleAnswer = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
     const answers = { [pinnedImage('b')]: answer }
     expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({
@@ -236,7 +236,7 @@ describe('a bundle that the base does not have', () => {
       unanswered: [{ retryAfter: 900 }],
     })
   })
-  test('is not asked for where nobody wants to hear of templates', () => {
+  test('is requested unless every template rule is off', () => {
     const [first, ...others] = templateRules.map(({ id }) => id)
     const off = `rules: {${first}: {severity: off}, ${others.map((id) => `${id}: off`).join(', ')}}`
     expect(evaluateTemplate({ ...scenario, config: off })).toMatchObject({
@@ -248,13 +248,13 @@ describe('a bundle that the base does not have', () => {
       evaluateTemplate({ ...scenario, config: 'rules: {unrenderable-template: off}' }).asked,
     ).toHaveLength(1)
   })
-  test('leaves the template unrenderable when it is definitely not to be had', () => {
+  test('leaves the template unrenderable if its image is definitely missing', () => {
     const answer: BundleAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }
     const { said, what } = evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: answer } })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).toContain('quay.io has no such manifest')
   })
-  test('is never asked of a registry that the repository does not allow', () => {
+  test('is never requested from a registry that the repository does not allow', () => {
     const rejected = evaluateTemplate({ ...scenario, config: 'images: {registries: [example.com]}' })
     expect(rejected.asked).toEqual([])
     expect(rejected.what).toContain('does not allow')
@@ -262,7 +262,7 @@ describe('a bundle that the base does not have', () => {
       evaluateTemplate({ ...scenario, source: basicTemplate(newChannelBlobs, ['Not An Image']) }).what,
     ).toContain('is not a valid image reference')
   })
-  test('by tag is asked again where the change says something else of it', () => {
+  test('by tag is requested again if the change edits its blob', () => {
     const known = blobsAfter(taggedImage)
     const edited = [
       ...blobsAfter(taggedImage).slice(0, 3),
@@ -271,7 +271,7 @@ describe('a bundle that the base does not have', () => {
     const source = basicTemplate(newChannelBlobs, [pinnedImage('a'), taggedImage])
     expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImage])
     expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
-    // Its digest first, then what is behind that, as the blob of the tag.
+    // The digest of the tag first, then the bundle behind that digest.
     const answers: Record<string, BundleAnswer | ImageAnswer> = { [taggedImage]: imageFound('c') }
     expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([pinnedImage('c')])
     answers[pinnedImage('c')] = renderedBundle('2.0.0')
@@ -288,8 +288,8 @@ describe('a bundle that the base does not have', () => {
   })
 })
 
-describe('a template that opm refuses', () => {
-  test('is told in its words, and an error where the configuration states it', () => {
+describe('a template that opm rejects', () => {
+  test('is reported with the message of opm, as an error if the configuration declares it', () => {
     const source = JSON.stringify({
       schema: 'olm.template.basic',
       entries: [{ schema: 'olm.bundle', image: pinnedImage('a'), package: 'foo' }],
@@ -305,14 +305,14 @@ describe('a template that opm refuses', () => {
       'unrenderable-template warning',
     ])
   })
-  test('is none where only its name says that it is one', () => {
+  test('is ignored if only its file name suggests a template, unless the configuration declares it', () => {
     for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
       const scenario = { ...(source !== undefined && { source }), result: blobsBefore }
       expect(evaluateTemplate(scenario).said).toEqual([])
       expect(evaluateTemplate({ ...scenario, isStated: true }).said).toEqual(['unrenderable-template error'])
     }
   })
-  test('is no matter once template and catalog are gone', () => {
+  test('has no finding once both the template and the catalog are removed', () => {
     expect(evaluateTemplate({ isStated: true }).said).toEqual([])
   })
 })
@@ -326,14 +326,14 @@ describe('a patch', () => {
   const present = rendered(blobsBefore)
   const same = { base: present, result: present }
 
-  test('is offered where the difference is small and the base has every bundle', () => {
+  test('is offered if the difference is small and the base has every bundle', () => {
     const scenario = { source: basicTemplate(newChannelBlobs, [pinnedImage('a')]), result: blobsBefore }
     expect(evaluateTemplate(scenario).offers).toBeUndefined()
     const [offer] = evaluateTemplate({ ...scenario, file: same }).offers ?? []
     expect(offer).toMatchObject({ path: `${catalogRoot}/catalog.yaml`, template: templatePath })
     expect(offer?.patch).toContain('+- name: foo.v2.0.0\n+  replaces: foo.v1.0.0\n')
   })
-  test('never shows what only a registry told', () => {
+  test('is not offered if it would show data that only a registry returned', () => {
     const scenario = {
       source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('b')]),
       result: blobsBefore,
@@ -344,7 +344,7 @@ describe('a patch', () => {
     expect(evaluation.said).toEqual(['catalog-differs-from-template warning'])
     expect(evaluation.offers).toBeUndefined()
   })
-  test('is not offered where it is large, or would not survive being copied', () => {
+  test('is not offered if it is large or contains characters that copying could lose', () => {
     const many = Array.from({ length: 300 }, (_, index) => `foo.v${index}`)
     const large = basicTemplate([packageBlob('foo'), channelBlob('stable', 'foo', many)], [pinnedImage('a')])
     expect(evaluateTemplate({ source: large, result: blobsBefore, file: same }).offers).toBeUndefined()
@@ -366,13 +366,13 @@ describe('the semver template', () => {
     channelBlob('stable-v1.0', 'foo', ['foo.v1.0.0']),
     createBundleBlob('1.0.0', pinnedImage('a')),
   ]
-  test('is compared without the description that only the image of its head knows', () => {
+  test('is compared without the description, which only its head image contains', () => {
     expect(evaluateTemplate({ source: semver, result: rendered, known: rendered })).toMatchObject({
       said: [],
       asked: [],
     })
   })
-  test('is compared with it once that image was looked into', () => {
+  test('is compared with the description once that image was read', () => {
     const csv = { spec: { description: 'Another one' } }
     const scenario = { source: semver, result: rendered, known: [] }
     const evaluateWith = (more: object) =>
@@ -382,7 +382,7 @@ describe('the semver template', () => {
   })
 })
 
-test('a path is nothing but a name to the shell that the command is pasted into', () => {
+test('a path in the suggested command is quoted for the shell', () => {
   const odd = "operators/$(touch x)'s/catalog-templates/v4.20.yaml"
   const state = {
     template: odd,
@@ -407,7 +407,7 @@ test('a path is nothing but a name to the shell that the command is pasted into'
   expect(found?.fix).toContain(`render 'operators/$(touch x)'\\''s/catalog-templates/v4.20.yaml' -o`)
 })
 
-test('templates beyond what is read of one change are no pass, whatever is known of their catalogs', () => {
+test('templates beyond the limit per change get a finding that suggests to split the pull request', () => {
   for (const isStated of [true, false]) {
     const { said, what } = evaluateTemplate({ source: 'too-many', isStated })
     expect(said).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
@@ -415,7 +415,7 @@ test('templates beyond what is read of one change are no pass, whatever is known
   }
 })
 
-describe('a template whose bundles are seen by rights of our own', () => {
+describe('a template with bundles that only the credentials of catalog-bot can read', () => {
   const secret = (more: object = {}) => ({
     [pinnedImage('c')]: { ...renderedBundle('9.9.9'), isRestricted: true, ...more } as BundleAnswer,
   })
@@ -423,7 +423,7 @@ describe('a template whose bundles are seen by rights of our own', () => {
     source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('c')]),
     result: blobsBefore,
   }
-  test('differs from its catalog without a word of what only the images say', () => {
+  test('is reported as different from its catalog without data that only the images contain', () => {
     const { said, what } = evaluateTemplate({ ...scenario, answers: secret() })
     expect(said).toEqual(['catalog-differs-from-template warning'])
     expect(what).toMatch(/2 rendered items are missing$/)
@@ -431,7 +431,7 @@ describe('a template whose bundles are seen by rights of our own', () => {
       evaluateTemplate({ ...scenario, answers: { [pinnedImage('c')]: renderedBundle('9.9.9') } }).what,
     ).toContain('9.9.9')
   })
-  test('does not render, and nothing in an image is told as the reason', () => {
+  test('is reported as unrenderable without data from an image', () => {
     const rejection = { content: undefined, findings: [{ severity: 'error', what: 'secret' }] }
     const { said, what } = evaluateTemplate({ ...scenario, answers: secret(rejection) })
     expect(said).toEqual(['unrenderable-template warning'])

@@ -47,7 +47,7 @@ const stableCatalog = (entries: readonly (string | CatalogBlob)[], ...more: Cata
   ...more,
 ]
 
-describe('nothing is said of', () => {
+describe('no finding is reported for', () => {
   test('a new head that replaces the old one', () => {
     const after = stableCatalog(
       [
@@ -69,7 +69,7 @@ describe('nothing is said of', () => {
     ]
     expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
-  test('entries that leave while the new head skips them', () => {
+  test('removed entries that the new head skips', () => {
     const after = stableCatalog(
       [
         { name: bundleName(4), replaces: bundleName(3), skips: [bundleName(1), bundleName(2)] },
@@ -79,7 +79,7 @@ describe('nothing is said of', () => {
     )
     expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
-  test('entries that leave while a skipRange covers them', () => {
+  test('removed entries that a skipRange covers', () => {
     const after = stableCatalog(
       [{ name: bundleName(4), skipRange: '>=1.0.0 <4.0.0' }],
       ...bundleBlobs(1, 2, 3, 4),
@@ -91,7 +91,7 @@ describe('nothing is said of', () => {
 describe('installed-version-stranded', () => {
   const stranded = (findings: Finding[]) =>
     findings.filter(({ rule }) => rule === 'installed-version-stranded').map(({ data }) => data?.bundles)
-  test('names those that are taken out and not skipped', () => {
+  test('names entries that are removed and not skipped', () => {
     const after = stableCatalog(
       [{ name: bundleName(3), skips: [bundleName(2)] }, bundleName(2)],
       ...bundleBlobs(1, 2, 3),
@@ -104,7 +104,7 @@ describe('installed-version-stranded', () => {
       subject: 'catalog/foo/stable',
     })
   })
-  test('names all that stood behind a new head that forgets them', () => {
+  test('names every old entry if only an unconnected new head remains', () => {
     const after = stableCatalog(
       [
         bundleName(1),
@@ -120,7 +120,7 @@ describe('installed-version-stranded', () => {
       [bundleName(1), bundleName(2), bundleName(3)],
     ])
   })
-  test('names a head that is withdrawn, and says that it moves backwards', () => {
+  test('names a withdrawn head, together with head-moves-backwards', () => {
     const after = stableCatalog(
       [bundleName(1), `${bundleName(2)} < ${bundleName(1)}`],
       ...bundleBlobs(1, 2, 3),
@@ -129,7 +129,7 @@ describe('installed-version-stranded', () => {
     expect(stranded(found)).toEqual([[bundleName(3)]])
     expect(listRuleIds(found)).toContain('head-moves-backwards')
   })
-  test('asks nobody to replace a newer version by an older one', () => {
+  test('never suggests replacing a newer version with an older one', () => {
     const fixOf = (after: readonly CatalogBlob[]) =>
       findUpgradeFindings(baseBlobs, after).find(({ rule }) => rule === 'installed-version-stranded')?.fix
     expect(
@@ -142,14 +142,14 @@ describe('installed-version-stranded', () => {
     )
     expect(fixOf(stableCatalog([bundleName(3)], ...bundleBlobs(1, 2, 3)))).toMatch(/^Make foo.v3, [^K]*$/)
   })
-  test('is silent on a head that is taken back by the one before it', () => {
+  test('is not reported for a withdrawn head that the previous version skips', () => {
     const after = stableCatalog(
       [bundleName(1), { name: bundleName(2), replaces: bundleName(1), skips: [bundleName(3)] }],
       ...bundleBlobs(1, 2, 3),
     )
     expect(listRuleIds(findUpgradeFindings(baseBlobs, after))).toEqual(['head-moves-backwards'])
   })
-  test('is silent on those that were stranded before', () => {
+  test('is not reported for versions that were already stranded', () => {
     const before = stableCatalog(
       [bundleName(1), bundleName(2), { name: bundleName(3), skips: [bundleName(2)] }],
       ...bundleBlobs(1, 2, 3),
@@ -165,7 +165,7 @@ describe('installed-version-stranded', () => {
     )
     expect(stranded(findUpgradeFindings(before, after))).toEqual([])
   })
-  test('takes a skipRange at its word', () => {
+  test('applies a skipRange literally, and ignores an invalid one', () => {
     const ranged = (skipRange: string) =>
       stableCatalog([{ name: bundleName(3), skipRange }], ...bundleBlobs(1, 2, 3))
     expect(stranded(findUpgradeFindings(baseBlobs, ranged('>=1.0.0 <3.0.0')))).toEqual([])
@@ -174,7 +174,7 @@ describe('installed-version-stranded', () => {
       [bundleName(1), bundleName(2)],
     ])
   })
-  test('names a circle that is cut off, though opm takes it when something skips it', () => {
+  test('names the versions of a disconnected cycle, which opm accepts if an entry skips them', () => {
     const after = stableCatalog(
       [
         bundleName(3),
@@ -188,7 +188,7 @@ describe('installed-version-stranded', () => {
 })
 
 describe('bundle-edited', () => {
-  test('is an error wherever the bundle resolves or installs in another way', () => {
+  test('is an error if the image of the bundle changes', () => {
     const after = [
       ...baseBlobs.slice(0, 2),
       { ...baseBlobs[2]!, image: 'quay.io/x/y:1' },
@@ -204,7 +204,7 @@ describe('bundle-edited', () => {
       },
     ])
   })
-  test('tells displayed metadata from the properties that resolve', () => {
+  test('separates edits of displayed metadata from edits of properties that affect resolution', () => {
     const csv = { type: 'olm.csv.metadata', value: { displayName: 'x' } }
     const its = baseBlobs[2]!.properties as CatalogBlob[]
     const edited = (properties: CatalogBlob[]) => [
@@ -221,7 +221,7 @@ describe('bundle-edited', () => {
   })
 })
 
-test('bundle-removed names them once', () => {
+test('bundle-removed names all removed bundles in one finding', () => {
   const after = stableCatalog([`${bundleName(3)} < ${bundleName(2)}`], ...bundleBlobs(3))
   const found = findUpgradeFindings(baseBlobs, after)
   expect(listRuleIds(found)).toEqual(['bundle-removed', 'installed-version-stranded'])
@@ -232,7 +232,7 @@ test('bundle-removed names them once', () => {
   })
 })
 
-test('package-removed says all there is to say of a removed package', () => {
+test('package-removed is the only finding for a removed package, and has its deprecation', () => {
   expect(findUpgradeFindings(baseBlobs, undefined)).toMatchObject([
     { rule: 'package-removed', data: { bundles: 3, deprecated: false, package: 'foo' } },
   ])
@@ -242,7 +242,7 @@ test('package-removed says all there is to say of a removed package', () => {
   ).toBe(true)
 })
 
-test('channels may go when they were deprecated before, and not by the same change', () => {
+test('a channel may be removed if an earlier change deprecated it, but not if the same change does', () => {
   const two = [...baseBlobs, channelBlob('old', 'foo', [bundleName(1)])]
   const announced = [...two, deprecationsBlob('foo', [['olm.channel', 'old', 'use stable']])]
   expect(listRuleIds(findUpgradeFindings(two, baseBlobs))).toEqual(['channel-removed'])
@@ -254,7 +254,7 @@ test('channels may go when they were deprecated before, and not by the same chan
   expect(listRuleIds(findUpgradeFindings(announced, baseBlobs))).toEqual(['deprecated-channel-removed'])
 })
 
-test('default channels and deprecations are pointed out', () => {
+test('changes of the default channel and new deprecations are reported', () => {
   const after = [
     packageBlob('foo', 'fast'),
     ...baseBlobs.slice(1),
@@ -269,7 +269,7 @@ test('default channels and deprecations are pointed out', () => {
   ])
 })
 
-test('a new default channel names the versions that it leaves behind', () => {
+test('default-channel-changed names the versions without an upgrade path in the new channel', () => {
   const changed = (...entries: (string | CatalogBlob)[]) => {
     const after = [packageBlob('foo', 'new'), ...baseBlobs.slice(1), channelBlob('new', 'foo', entries)]
     const [found, ...others] = findUpgradeFindings(baseBlobs, after)
@@ -285,7 +285,7 @@ test('a new default channel names the versions that it leaves behind', () => {
   expect(changed({ name: bundleName(3), skipRange: '<3.0.0' })?.data?.leftBehind).toEqual([])
 })
 
-test('a removed catalog, and one that nobody could load, make no rule fail', () => {
+test('no rule throws for a removed catalog or for one with a replaces cycle', () => {
   const change = changeBetween({ [catalogPath]: baseBlobs }, {})
   expect(
     change.catalogs.flatMap((catalog) => upgradeRules.flatMap((rule) => [...runUpgradeRule(rule, catalog)])),
@@ -301,7 +301,7 @@ test('a removed catalog, and one that nobody could load, make no rule fail', () 
 describe('every rule', () => {
   const pages = join(import.meta.dirname, '../../../../docs/rules')
   test.each(upgradeRules.map((rule) => [rule.id, rule] as const))(
-    '%s has a page that says what it is',
+    '%s has a page with its title, check, severity, and version',
     (id, rule) => {
       const page = join(pages, `${id}.md`)
       expect(existsSync(page)).toBe(true)
@@ -311,7 +311,7 @@ describe('every rule', () => {
       expect(text).toContain(`| ${rule.check} | ${rule.severity} | ${rule.since} | no |`)
     },
   )
-  test('has an id of its own', () => {
+  test('has a unique id', () => {
     expect(new Set(upgradeRules.map(({ id }) => id)).size).toBe(upgradeRules.length)
   })
 })

@@ -6,7 +6,7 @@ const findConstraintProblems = (value: Json) =>
   parseConstraint(value).problems.map(({ path, problem }) => `${path}: ${problem}`)
 
 describe('the structure of a constraint', () => {
-  test('each kind is read, with nesting and without regard to case', () => {
+  test('each kind is parsed, including nested constraints, with case-insensitive keys', () => {
     const value = {
       failureMessage: 'm',
       All: {
@@ -30,7 +30,7 @@ describe('the structure of a constraint', () => {
     })
   })
 
-  test('every problem is found, with its path', () => {
+  test('every problem is reported with its path', () => {
     expect(findConstraintProblems('text')).toEqual([': is not a mapping'])
     expect(findConstraintProblems({})).toEqual([': has none of gvk, package, cel, all, any, not'])
     expect(findConstraintProblems({ cel: { rule: 1 }, extra: 1 })).toEqual([
@@ -49,7 +49,7 @@ describe('the structure of a constraint', () => {
     ])
   })
 
-  test('a constraint that is too large or too deep is refused without a look inside', () => {
+  test('a constraint that is too large or too deeply nested is rejected', () => {
     expect(findConstraintProblems({ cel: { rule: 'x'.repeat(140_000) } })).toEqual([
       ': has 140019 bytes, but OLM accepts at most 131072',
     ])
@@ -58,7 +58,7 @@ describe('the structure of a constraint', () => {
     expect(findConstraintProblems(deep).join()).toMatch(/: is nested more than 64 levels deep$/)
   })
 
-  test('a CEL rule compiles with what OLM gives it, and is boolean', () => {
+  test('a CEL rule must compile in the environment of OLM and return a boolean', () => {
     const rule = (text: string) => findConstraintProblems({ cel: { rule: text } })
     for (const sound of [
       'true',

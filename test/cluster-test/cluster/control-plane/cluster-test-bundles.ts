@@ -1,6 +1,7 @@
-// The catalogs and bundles of the trials on a real control plane. foo needs red's API and gets a new version; broken is an
-// Operator whose image nobody has; lonely needs what nobody gives; solo needs nothing and gets a new version, as do flat, of
-// plain manifests, and charted, a chart; shaky is as broken as broken, of plain manifests.
+// The catalogs and bundles of the install tests on a real control plane. foo requires the API of red and gets a new
+// version. broken has a missing Operator image. lonely requires an API that no bundle provides. solo requires nothing
+// and gets a new version, as do flat (plain manifests) and charted (a chart). shaky is like broken, with plain
+// manifests.
 import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
 import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
 import { smallBundle } from '../../../checks/install/small-bundle.ts'
@@ -8,7 +9,7 @@ import { parseBlobs } from '../../../checks/install/parse-catalog-lines.ts'
 
 export interface ClusterTestBundle {
   readonly name: string
-  /** Its repository, and what its labels say. */
+  /** Also the name of its repository. */
   readonly package: string
   readonly labels: Readonly<Record<string, string>>
   readonly files: BundleFiles
@@ -34,7 +35,7 @@ export function createClusterTestBundles(): readonly ClusterTestBundle[] {
   ]
 }
 
-/** `images`: of each bundle, by its name. */
+/** @param images the image of each bundle, by bundle name */
 export function renderClusterTestCatalog(side: 'base' | 'head', images: ReadonlyMap<string, string>): string {
   const base = [
     'foo/stable 1.0.0',
@@ -63,7 +64,7 @@ const upgradeLine = (name: string): string => `${name}/stable 1.1.0 replaces 1.0
 const packageOf = (name: string): string => name.slice(0, name.indexOf('.v'))
 const encodeJson = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
 
-/** `missing` is what nobody can pull. */
+/** The repository `missing` does not exist. */
 function imageNameOf(packageName: string): string {
   return ['broken', 'shaky'].includes(packageName) ? 'missing' : packageName
 }
@@ -77,7 +78,7 @@ function createBundle(
   const files = new Map(smallBundle(name, packageName, spec))
   const [csvFile = ''] = files.keys()
   const csv = new TextDecoder().decode(files.get(csvFile))
-  // Operators of one namespace need pods and Deployments of their own.
+  // Operators in one namespace must not share pods and Deployments.
   const own = csv
     .replaceAll('"app":"foo"', `"app":"${packageName}"`)
     .replace('"name":"foo","spec":{"selector"', `"name":"${packageName}","spec":{"replicas":1,"selector"`)
@@ -104,7 +105,7 @@ function createPlainBundle(name: string): ClusterTestBundle {
   return { name, package: packageName, labels: {}, files }
 }
 
-/** What a chart does not say is in the namespace of its release. */
+/** Objects of a chart without a namespace are created in the namespace of the release. */
 function createChartBundle(name: string): ClusterTestBundle {
   const packageName = packageOf(name)
   const version = name.slice(name.indexOf('.v') + 2)

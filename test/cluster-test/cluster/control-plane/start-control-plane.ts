@@ -1,6 +1,6 @@
-// A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager. What schedules
-// and runs pods is fake-kubelet.ts. All of it on loopback, in a temporary folder, and gone when it is closed. What installs beside it is started by
-// start-controllers.ts.
+// A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager.
+// fake-kubelet.ts schedules and runs pods, and start-controllers.ts starts OLM and RukPak. Everything uses loopback and
+// a temporary folder, and ends when it is closed.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,19 +11,19 @@ import { Agent, request } from 'undici'
 import { parseAllDocuments } from 'yaml'
 
 export interface ControlPlane {
-  /** The administrator's. */
+  /** The kubeconfig of the administrator. */
   readonly kubeconfig: string
-  /** Of the account that docs/cluster-rights.yaml gives its rights. */
+  /** The kubeconfig of the account in docs/cluster-rights.yaml. */
   readonly clusterTestKubeconfig: string
-  /** Milliseconds from the last object of the rights until the API server enforced the policies among them. */
+  /** Milliseconds after docs/cluster-rights.yaml was applied until the API server enforced its admission policies. */
   readonly policyDelayMs: number
   readonly version: string
   readonly folder: string
-  /** Where build-control-plane has put everything. */
+  /** The output folder of build-control-plane. */
   readonly built: string
   /** Server-side apply of one object. */
   apply(object: AppliedObject): Promise<void>
-  /** Server-side apply of what the files of a folder hold. */
+  /** Server-side apply of all objects in the files of a folder. */
   applyFolder(folder: string): Promise<void>
   ask(
     method: string,
@@ -31,7 +31,7 @@ export interface ControlPlane {
     body?: unknown,
     type?: string,
   ): Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
-  /** A process beside it, with a log of its own. It ends with the plane. */
+  /** Starts another process with a separate log. It ends with the control plane. */
   start(name: string, command: string, flags: readonly string[], options?: ProcessOptions): void
   ready(what: string, isReady: () => Promise<boolean>): Promise<void>
   close(): Promise<void>
@@ -50,13 +50,13 @@ export interface AppliedObject {
 }
 
 export interface ProcessOptions {
-  /** Whether it is started again when it ends. */
+  /** Whether to restart it when it ends. */
   readonly again?: boolean
   readonly env?: Readonly<Record<string, string>>
 }
 
 export interface ControlPlaneOptions {
-  /** Where build-control-plane has put `bin` and `crds`. */
+  /** The output folder of build-control-plane, with `bin` and `crds`. */
   readonly built: string
   readonly folder: string
   readonly log: (line: string) => void
@@ -179,10 +179,10 @@ export async function startControlPlane({
     `--root-ca-file=${inFolder('ca.crt')}`,
     '--leader-elect=false',
     '--secure-port=0',
-    // Its nodes are no machines: nothing tells that they live.
+    // The nodes are not machines and send no heartbeats.
     '--controllers=*,-node-lifecycle-controller,-taint-eviction-controller',
   ])
-  // On a cluster the API server says where it is itself; it does not for loopback. The addresses are for documentation alone.
+  // The API server publishes its endpoint, but not on loopback. The address is from a range reserved for documentation.
   await apply({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
@@ -220,14 +220,14 @@ export async function startControlPlane({
     },
   }
 
-  /** As docs/cluster.md says that it is made. */
+  /** Creates the account as docs/cluster.md describes. */
   async function createClusterTestAccount(): Promise<{
     readonly file: string
     readonly enforcedAfter: number
   }> {
     const rights = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster-rights.yaml')
     for (const object of readObjects(rights)) await apply(object)
-    // What docs/cluster.md says that OLM v1 before 1.11 needs.
+    // OLM v1 before 1.11 requires this (docs/cluster.md).
     await apply({
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
@@ -260,7 +260,7 @@ export async function startControlPlane({
     const { token } = body['status'] as { readonly token: string }
     const file = inFolder('trial-kubeconfig')
     writeFileSync(file, kubeconfigFor(server, { token }))
-    // Right after they were applied the policies are not in force: the account could delete what is others'.
+    // Policies take a moment to be in force. Until then the account could delete objects of others.
     const applied = performance.now()
     const account = new Agent({ connect: { ca: readFileSync(inFolder('ca.crt')) } })
     for (const [path, object] of [
@@ -340,7 +340,7 @@ export function readObjects(file: string): readonly AppliedObject[] {
   })
 }
 
-/** One authority, the server and an administrator under it, and a key for service accounts. */
+/** Creates a CA, certificates for the server and an administrator, and a key for service accounts. */
 function createCertificates(folder: string): void {
   mkdirSync(folder, { recursive: true })
   const openssl = (...parameters: string[]) => {

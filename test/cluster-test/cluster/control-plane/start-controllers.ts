@@ -1,5 +1,6 @@
-// What installs on the control plane, as its releases have it and out of cluster: OLM v0's two operators, OLM v1's catalogd and
-// operator-controller, RukPak's provisioners of both of its versions. Their CRDs and webhooks are read from their modules.
+// Starts released installers for the control plane, outside the cluster: both operators of OLM v0, catalogd and
+// operator-controller of OLM v1, and the provisioners of both RukPak versions. Reads their CRDs and webhooks from their
+// modules.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -19,7 +20,7 @@ export async function startOlmV0(plane: ControlPlane): Promise<string> {
     metadata: { name: 'cluster' },
     spec: { features: { disableCopiedCSVs: true } },
   })
-  // They end once by themselves, when they have labelled what was there before.
+  // They exit once, after they labeled the existing objects.
   const again = true
   plane.start(
     'catalog',
@@ -52,7 +53,7 @@ export async function startOlmV0(plane: ControlPlane): Promise<string> {
   return readModuleVersion('olm', 'operator-lifecycle-manager')
 }
 
-/** `registry`: one on loopback that speaks plain HTTP. */
+/** @param registry a registry on loopback without TLS */
 export async function startOlmV1(plane: ControlPlane, registry: string): Promise<string> {
   const { built, folder, kubeconfig } = plane
   await plane.applyFolder(join(built, 'crds', 'olm-v1'))
@@ -61,7 +62,7 @@ export async function startOlmV1(plane: ControlPlane, registry: string): Promise
   const [content, metrics, webhook, probe, otherProbe] = await findFreePorts(5)
   mkdirSync(inFolder('authorities'))
   cpSync(inFolder('ca.crt'), join(inFolder('authorities'), 'ca.crt'))
-  // Where podman looks for it, and whatever is built from its libraries.
+  // Podman, and programs built with its libraries, read this folder.
   mkdirSync(inFolder('.config/containers'), { recursive: true })
   writeFileSync(
     inFolder('.config/containers/registries.conf'),
@@ -105,7 +106,7 @@ export async function startOlmV1(plane: ControlPlane, registry: string): Promise
   return readModuleVersion('olm-v1', 'operator-controller')
 }
 
-/** `core.rukpak.io/v1alpha2` and `v1alpha1` are never on one cluster: they have the same CRDs. */
+/** `core.rukpak.io/v1alpha2` and `v1alpha1` cannot share a cluster, because they have the same CRDs. */
 export async function startRukPak(
   plane: ControlPlane,
   version: 'rukpak' | 'rukpak-v1alpha1',
@@ -123,7 +124,7 @@ export async function startRukPak(
     '--system-namespace=rukpak-system',
   ]
   const env = { KUBECONFIG: kubeconfig, TMPDIR: folder }
-  // In its images they are there.
+  // The container images of RukPak contain these folders.
   for (const name of ['core', 'helm', 'uploads', 'core-cache', 'helm-cache'])
     mkdirSync(inFolder(`rukpak-${name}`), { recursive: true })
   const isFirst = version === 'rukpak-v1alpha1'
@@ -189,7 +190,7 @@ interface WebhookDefinition {
   readonly clientConfig: { readonly service: { readonly path: string } }
 }
 
-/** As the module has them, but that they are asked at an address instead of a Service. */
+/** Applies the webhooks of the module, with an address instead of a Service. */
 async function applyWebhooks(plane: ControlPlane, part: string, port: number | undefined): Promise<void> {
   const caBundle = readFileSync(join(plane.folder, 'ca.crt')).toString('base64')
   const folder = join(plane.built, 'webhooks', part)
@@ -201,7 +202,7 @@ async function applyWebhooks(plane: ControlPlane, part: string, port: number | u
       webhooks: webhooks.map(({ clientConfig, ...webhook }) => ({
         ...webhook,
         clientConfig: { url: `https://127.0.0.1:${port}${clientConfig.service.path}`, caBundle },
-        // As its overlay says: RukPak guards the ConfigMaps of its own namespace alone.
+        // As in its overlay: RukPak guards only the ConfigMaps in its namespace.
         ...(webhook.name.startsWith('vconfigmaps') && {
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'rukpak-system' } },
         }),
@@ -210,7 +211,7 @@ async function applyWebhooks(plane: ControlPlane, part: string, port: number | u
   }
 }
 
-/** `rukpak v0.13.0`, as go.mod pins it. */
+/** The name and the version that go.mod pins, such as `rukpak v0.13.0`. */
 function readModuleVersion(part: string, name: string): string {
   const text = readFileSync(join(import.meta.dirname, part, 'go.mod'), 'utf8')
   return `${name} ${new RegExp(`operator-framework/${name} (v[^ \\n]+)`).exec(text)?.[1] ?? ''}`

@@ -1,9 +1,10 @@
-// Which stories run: those that are named, or all that can. What cannot is always reported, and fails what asked for it.
+// Chooses the stories to run: the named ones, or all that are built. A story that is not built is always reported, and
+// fails a run that requested it.
 export interface StoryChoice {
   readonly run: readonly string[]
   /** Stories whose parts were not built. */
   readonly notTried: readonly string[]
-  /** Something was asked for, by its name or by `--all`, that is not tried; or nothing is tried at all. */
+  /** A story that was requested by name or by `--all` does not run, or no story runs. */
   readonly isIncomplete: boolean
 }
 

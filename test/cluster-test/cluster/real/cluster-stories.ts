@@ -1,4 +1,4 @@
-// One control plane with the world's images beside it: what the stories on it have in common.
+// One control plane and the test images in a registry: the setup that all stories share.
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -28,7 +28,7 @@ import {
 } from '../control-plane/cluster-test-bundles.ts'
 import type { ClaimRecorder } from './claims.ts'
 
-/** The images of the world, in a registry, and its files on this disk. */
+/** The test images in a registry, and their files on this disk. */
 export interface ClusterTestImages {
   readonly registry: RealRegistry
   readonly images: ReadonlyMap<string, string>
@@ -62,24 +62,24 @@ export interface StoryContext extends Omit<ClaimRecorder, 'wrong' | 'table'> {
   readonly plane: ControlPlane
   readonly testImages: ClusterTestImages
   readonly kubelet: FakeKubelet
-  /** With the rights of trials. */
+  /** With the permissions of install tests. */
   readonly cluster: Cluster
-  /** Our command, as users have it. */
+  /** Our command, as users run it. */
   readonly catalogBot: (
     ...parameters: string[]
   ) => Promise<{ readonly code: number | null; readonly out: string }>
-  /** One trial as the App would run it, with words for people. */
+  /** Runs one install test as the App would. Returns its report and the message for users. */
   readonly runClusterTest: (
     planned: Omit<PlannedClusterTest, 'mode' | 'channel' | 'crds' | 'isUpgrade'> &
       Partial<PlannedClusterTest>,
     place: ClusterTestEnvironment,
     deadlines?: Partial<ClusterTestDeadlines>,
   ) => Promise<{ readonly report: ClusterTestReport; readonly message: string }>
-  /** Claims that nothing of any trial is on the cluster. */
+  /** Claims that no install test left anything on the cluster. */
   readonly claimClean: (after: string) => Promise<void>
 }
 
-/** Runs stories on a control plane of their own. */
+/** Runs stories on a separate control plane. */
 export async function runStoriesOnControlPlane(
   {
     built,
@@ -136,7 +136,7 @@ export async function runStoriesOnControlPlane(
 export async function findLeftovers(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
   const names = async (path: string, isOurs: (name: string) => boolean = () => true) => {
     const { status, body } = await plane.ask('GET', path)
-    // The API is not on this cluster. What it did not answer may hold anything.
+    // 404 means that the API is not on this cluster. Any other error may hide leftovers.
     if (status === 404) return []
     if (status !== 200) return [`${path}: ${status}`]
     return ((body['items'] ?? []) as { kind?: string; metadata: { name: string } }[])

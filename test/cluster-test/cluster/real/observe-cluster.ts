@@ -1,5 +1,5 @@
-// What the API server itself holds while our command runs: asked with the administrator's certificate and a client that shares
-// nothing with the bot, so that a claim does not rest on the bot's own report.
+// Reads the state of the API server while our command runs, with the administrator's certificate and a client that
+// shares no code with catalog-bot, so that a claim does not depend on the report of catalog-bot.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../control-plane/start-control-plane.ts'
 
@@ -9,13 +9,13 @@ export interface ObservedObject {
   readonly status?: Readonly<Record<string, unknown>>
 }
 
-/** Of one kind of object, one line for what is worth noting of it. */
+/** Extracts one line about each object of a kind, or undefined to skip it. */
 export interface ClusterObservation {
   readonly path: string
   readonly fact: (item: ObservedObject) => string | undefined
 }
 
-/** Runs something, and returns each fact that was true of an object meanwhile, in the order in which they came. */
+/** Calls `run`, and returns each fact that was true of an object during the call, in order of first observation. */
 export async function observeCluster<Result>(
   plane: Pick<ControlPlane, 'ask'>,
   observations: readonly ClusterObservation[],

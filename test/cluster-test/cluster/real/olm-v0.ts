@@ -1,4 +1,5 @@
-// Trials with OLM v0's own operators: install and upgrade, an Operator that does not run, what the resolver refuses, a kill.
+// Install tests with the real operators of OLM v0: install and upgrade, an Operator that does not run, packages that
+// the resolver rejects, and a killed test.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { defaultDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
@@ -134,7 +135,7 @@ async function runOpmServeStories(
   const stop = new AbortController()
   const dying = {
     ...cluster,
-    act: async (...action: Parameters<typeof cluster.perform>) =>
+    perform: async (...action: Parameters<typeof cluster.perform>) =>
       stop.signal.aborted ? Promise.reject(new Error('killed')) : cluster.perform(...action),
   }
   const killed = completeClusterTestPlan(

@@ -1,5 +1,5 @@
-// Trials with OLM v1's own controllers, from catalog images that our publisher makes: install and upgrade, an Operator that does
-// not run, a package that is not there, a dependency, which OLM v1 does not resolve, images that are none.
+// Install tests with the real controllers of OLM v1, from catalog images that our publisher builds: install and
+// upgrade, an Operator that does not run, a missing package, a dependency (OLM v1 resolves none), and invalid images.
 import { startOlmV1 } from '../control-plane/start-controllers.ts'
 import {
   crdObservation,

@@ -1,5 +1,5 @@
-// What the account of docs/cluster-rights.yaml may do on a real API server, and what it may not; and what a trial's namespace
-// holds its pods to.
+// What the account of docs/cluster-rights.yaml can and cannot do on a real API server, and which limits the namespace
+// of an install test sets for its pods.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

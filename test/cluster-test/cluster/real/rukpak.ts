@@ -1,5 +1,6 @@
-// Trials with RukPak's own provisioners, of both of its versions: plain manifests, a registry bundle, a chart; the pivot of an
-// upgrade; what cannot be changed in its place; an Operator that does not run, an image that nobody has; a clean cluster.
+// Install tests with the real provisioners of both RukPak versions: plain manifests, a registry bundle, a chart; the
+// pivot of an upgrade; an immutable Bundle; an Operator that does not run; a missing image; and a clean cluster
+// afterward.
 import { startRukPak } from '../control-plane/start-controllers.ts'
 import { deploymentObservation, findMissingFacts, observeCluster } from './observe-cluster.ts'
 import { getFailureCode } from './olm-v0.ts'

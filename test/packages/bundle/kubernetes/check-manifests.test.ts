@@ -18,7 +18,7 @@ function findManifestProblems(
 }
 
 describe('manifests against Kubernetes’ schemas', () => {
-  test('an unknown field, a wrong type and a missing field have their places', () => {
+  test('reports an unknown field, a wrong type, and a missing field with their lines', () => {
     const role = `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
@@ -35,7 +35,7 @@ rules:
     ])
   })
 
-  test('later documents and items of lists count, each at its line', () => {
+  test('checks later documents and list items, each at its line', () => {
     const two = `apiVersion: v1
 kind: ConfigMap
 metadata: {name: a}
@@ -53,7 +53,7 @@ items:
     ])
   })
 
-  test('what becomes of a ClusterServiceVersion is looked at there', () => {
+  test('checks the deployments of a ClusterServiceVersion within it', () => {
     const spec = {
       install: {
         strategy: 'deployment',
@@ -72,7 +72,7 @@ items:
     ])
   })
 
-  test('what opm refuses is told once, and kinds of other APIs are nobody’s here', () => {
+  test('does not repeat what opm rejects, and ignores kinds of other APIs', () => {
     const spec = {
       install: {
         strategy: 'deployment',
@@ -103,16 +103,16 @@ items:
     ['0.0000000001', '1n'],
     ['-2', '-2'],
     ['0', '0'],
-  ])('the quantity %s is %s', (text, canonical) => {
+  ])('the quantity %s has the canonical form %s', (text, canonical) => {
     expect(toCanonicalQuantity(text)).toBe(canonical)
   })
 
-  test.each(['', 'a', '1 Gi', '1gi', '1e', '--1', '.', '1e99999'])('%j is no quantity', (text) => {
+  test.each(['', 'a', '1 Gi', '1gi', '1e', '--1', '.', '1e99999'])('%j is not a quantity', (text) => {
     expect(isQuantity(text)).toBe(false)
   })
 })
 
-test('examples are held to the schema of their version, and those of other bundles to none', () => {
+test('checks examples against the schema of their version, and those of other APIs against none', () => {
   const definition = createCrd('foos', 'example.com', 'Foo', ['v1'])
   const schema = { type: 'object', properties: { spec: { type: 'object', required: ['a'], properties: {} } } }
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }]

@@ -1,5 +1,5 @@
-// Our renderer and our comparison of CRDs beside OLM v1's own. Left out where that was not built:
-// go build -o DIRECTORY/olm-v1-answers in test/bundle/plain/olm-v1, with DIRECTORY on the PATH. FUZZ_BUNDLES=5000 tries more.
+// Compares our renderer and our comparison of CRDs with those of OLM v1. Skipped unless the program is on the PATH: `go
+// build -o DIRECTORY/olm-v1-answers` in test/bundle/plain/olm-v1. FUZZ_BUNDLES=5000 runs more cases.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -55,7 +55,7 @@ function compareRendering({ directory, options }: RenderCase, theirs: OlmV1Answe
     ? renderRegistryV1(loaded.bundle, options)
     : { objects: [], rejections: loaded.rejections }
   const message = ours.rejections.map((rejection) => rejection.message).join('\n')
-  // Of what they cannot read, only that they cannot is compared: the words are Go's.
+  // If OLM v1 cannot read a bundle, only that fact is compared, because the message is Go's.
   if (theirs.error.startsWith('load: ') && !loaded.bundle) return undefined
   if (theirs.error !== message) return `theirs: ${theirs.error}, ours: ${message}`
   return findDifference(
@@ -81,8 +81,8 @@ function findDifferences(cases: readonly RenderCase[]): readonly string[] {
 
 const describeWithOlmV1 = findMissingProgram(olmV1Program) === undefined ? describe : describe.skip
 
-describeWithOlmV1('beside OLM v1', () => {
-  test('every published bundle renders to the same objects, or is refused in the same words', () => {
+describeWithOlmV1('compared with OLM v1', () => {
+  test('every published bundle renders to the same objects, or is rejected with the same message', () => {
     const directories = sharedBundles === undefined ? [] : findBundleDirectories(sharedBundles)
     const cases = directories.flatMap((directory) =>
       renderOptionSets.map((options) => ({ directory, options })),
@@ -90,7 +90,7 @@ describeWithOlmV1('beside OLM v1', () => {
     expect(findDifferences(cases)).toEqual([])
   }, 600_000)
 
-  test('so do bundles with every feature of the format', () => {
+  test('generated bundles with every feature render or are rejected the same way', () => {
     const shapes = fc.sample(randomInstallBundle, generatedBundleCount)
     const cases = shapes.map((files, index): RenderCase => {
       const directory = join(temporaryDirectory, String(index))
@@ -121,21 +121,21 @@ describeWithOlmV1('beside OLM v1', () => {
   }, 600_000)
 })
 
-/** One of theirs a line, behind the name of the definition on the first. */
+/** OLM v1 prints one message per line; the first starts with the name of the definition. */
 function parseOlmV1Message(line: string): readonly string[] {
   const message = line.replace(/^validating upgrade for CRD "[^"]*": /, '')
   return message === '' ? [] : [normalizeMessage(message)]
 }
 
 /**
- * OLM v1 knows an old problem between two versions by its words, and those have names in whatever order: with several it
- * may not know it again.
+ * OLM v1 recognizes an existing problem between two versions by its message, which lists names in random order. With
+ * several names it may not recognize the problem.
  */
 function dependsOnMapOrder(message: string): boolean {
   return / -> .*new required fields: \S+ \S/.test(message)
 }
 
-/** Go prints schemas as its structs, lists of names in any order, and what changed in a notation of its own. */
+/** Go prints schemas as structs, names in any order, and changes in a separate notation. */
 function normalizeMessage(message: string): string {
   return message
     .replace(/(unhandled changes found).*/s, '$1')

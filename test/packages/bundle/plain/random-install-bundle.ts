@@ -1,16 +1,16 @@
-// Bundles with every feature that OLM v1's renderer knows, and some that it refuses.
+// Bundles with every feature that OLM v1's renderer knows, and some that it rejects.
 import fc from '../../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../../packages/bundle/src/bundle-metadata.ts'
 
 type BundleContents = Readonly<Record<string, unknown>>
 type AnyArbitrary = fc.Arbitrary<unknown>
 
-/** Each field or not. */
+/** Each field is optional. */
 const optionalFields = (fields: Record<string, AnyArbitrary>): AnyArbitrary =>
   fc.record(fields, { requiredKeys: [] })
 const shortArray = (item: AnyArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
-/** Mostly the first. */
+/** Usually the first. */
 const mostly = (value: AnyArbitrary, odd: AnyArbitrary): AnyArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
@@ -255,7 +255,7 @@ interface WebhookFields {
   readonly conversionCRDs?: readonly string[]
 }
 
-/** Webhooks with names of their own, of deployments that are there, that convert what is owned, each once. */
+/** Gives webhooks unique names, existing deployments, and only owned CRDs to convert, each once. */
 function keepValidWebhooks(
   webhooks: readonly WebhookFields[],
   deployments: readonly string[],

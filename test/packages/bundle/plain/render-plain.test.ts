@@ -47,7 +47,7 @@ function formatObjectNames(rendering: ReturnType<typeof renderBundle>): readonly
 }
 
 describe('a registry+v1 bundle', () => {
-  test('gets accounts, and roles whose names are hashes that OLM v1 makes alike', () => {
+  test('gets accounts, and roles with the same hashed names as in OLM v1', () => {
     const permissions = { permissions: [{ serviceAccountName: 'runner', rules: [policyRule] }] }
     // The names are what operator-controller v1.11.0 prints for this bundle.
     expect(formatObjectNames(renderBundle(createBundleShape({}, permissions)))).toEqual([
@@ -66,7 +66,7 @@ describe('a registry+v1 bundle', () => {
     ])
   })
 
-  test('has no 0 and no false where Go leaves them out, and has them where Go points to them', () => {
+  test('omits 0 and false where Go omits them, and keeps them for pointer fields', () => {
     const zeros = {
       name: 'web',
       spec: {
@@ -163,7 +163,7 @@ describe('a registry+v1 bundle', () => {
     })
   })
 
-  test('has its annotations on the pods, where those of the pod itself win', () => {
+  test('puts its annotations on the pods, with those of the pod template taking precedence', () => {
     const { objects } = renderBundle(createBundleShape(), { watchNamespaces: ['operators'] })
     expect(objects[0]?.manifest).toEqual({
       apiVersion: 'apps/v1',
@@ -188,7 +188,7 @@ describe('a registry+v1 bundle', () => {
     })
   })
 
-  test('is refused, in the words of OLM v1, for what it cannot do', () => {
+  test('is rejected with the messages of OLM v1', () => {
     const webhook = { type: 'ValidatingAdmissionWebhook', generateName: 'X-', deploymentName: 'gone' }
     const { objects, rejections, findings } = renderBundle(
       createBundleShape({ webhookdefinitions: [webhook, webhook] }),
@@ -204,11 +204,11 @@ describe('a registry+v1 bundle', () => {
       ["duplicate webhook 'X-' of type 'ValidatingAdmissionWebhook'", 'duplicate-webhook'],
       ["webhook of type 'ValidatingAdmissionWebhook' has invalid nam", undefined],
     ])
-    // What validating the bundle tells of is not told again.
+    // Problems that bundle validation reports aren't reported again.
     expect(findings.map(({ rule: id }) => id)).toEqual(['refused-by-olm-v1'])
   })
 
-  test('is refused where it owns API services, and where nobody makes the certificates of its webhooks', () => {
+  test('is rejected if it owns API services, or has webhooks without a certificate provider', () => {
     const services = createBundleShape({
       apiservicedefinitions: { owned: [{ name: 'a', group: 'g', version: 'v1', kind: 'A' }] },
     })
@@ -225,13 +225,13 @@ describe('a registry+v1 bundle', () => {
     ])
   })
 
-  test('that cannot watch what it should is refused, which is not its author’s fault', () => {
+  test('is rejected without a finding if it cannot watch the requested namespace', () => {
     const { rejections, findings } = renderBundle(createBundleShape(), { watchNamespaces: ['other'] })
     expect(rejections).toMatchObject([{ isAboutOptions: true }])
     expect(findings).toEqual([])
   })
 
-  test('has every document of its files, and the items of its lists', () => {
+  test('renders every document of its files, and the items of lists', () => {
     const files = {
       'manifests/two.yaml':
         'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: Secret\napiVersion: v1\nmetadata: {name: b}\n',
@@ -249,7 +249,7 @@ describe('a registry+v1 bundle', () => {
 describe('other formats', () => {
   const text = (content: string) => new TextEncoder().encode(content)
 
-  test('a plain bundle is what it is, and braces in it are an open question', () => {
+  test('a plain bundle renders unchanged, and braces in it are an open question', () => {
     const files = new Map([
       [
         'manifests/a.yaml',
@@ -261,7 +261,7 @@ describe('other formats', () => {
     expect(rendering.open).toHaveLength(1)
   })
 
-  test('of a chart only the CRDs are known without Helm, and it says so', () => {
+  test('a chart renders only its CRDs without Helm, and has an open question', () => {
     const files = new Map([
       ['Chart.yaml', text('apiVersion: v2\nname: a\nversion: 1.0.0\n')],
       ['crds/a.yaml', text(JSON.stringify(createCrd('foos', 'example.com', 'Foo', ['v1'])))],
@@ -282,7 +282,7 @@ test('hashes are SHA-224', () => {
   )
 })
 
-test('no bundle, however damaged, makes it fail', () => {
+test('checking a damaged bundle never throws an error', () => {
   const cut = fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     length: fc.nat(40),

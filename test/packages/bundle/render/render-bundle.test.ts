@@ -18,7 +18,7 @@ import { randomBundle } from '../random-bundle.ts'
 const hasOpm = findMissingProgram('opm') === undefined
 
 const sampleNames = Object.keys(sampleBundles)
-// opm's migration reads the CSV with a type that wants the release as text, and gives up on the whole run.
+// opm's migration reads the CSV with a type that requires a string as release, and aborts the entire run.
 const unmigratableBundle = 'release-as-number'
 const imageOf = (name: string) => `quay.io/test/${name}:v1`
 
@@ -28,7 +28,7 @@ function renderBundleBlob(name: string, image: string, csvMetadata: boolean): Ol
   return renderBundle(bundle, image, { csvMetadata })
 }
 
-/** What opm makes of the files; with an image, migrated. */
+/** Renders the files with opm, and migrates them if there is an image. */
 function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; error?: string } {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
   try {
@@ -47,13 +47,13 @@ function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; 
       maxBuffer: 1 << 26,
       env: { ...process.env, HELP_ALPHA: 'true' },
     })
-    // A bundle of no package is rendered, and then left out of what is written.
+    // opm renders a bundle without a package, but omits it from the output.
     if (run.status === 0 && run.stdout === '') return {}
     if (run.status === 0) return { blob: JSON.parse(run.stdout) as OlmBundleBlob }
     const errorMatch = /^[\d/]+ [\d:]+ (?:render reference "[^"]*": )?(?<error>(?:.|\n)*)/m.exec(
       run.stderr.slice(findFatalMessageStart(run.stderr)),
     )
-    // Of some mistakes opm shows the whole document, marked.
+    // For some mistakes opm prints the entire document with a marker.
     return {
       error:
         errorMatch?.groups?.error?.trimEnd().replace(/ at offset \d+ \(indicated by <==\)(?:.|\n)*$/, '') ??
@@ -64,12 +64,12 @@ function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; 
   }
 }
 
-/** Where opm's last words begin, behind its warnings. */
+/** Where opm's final error starts, after its warnings. */
 function findFatalMessageStart(stderr: string): number {
   return Math.max(0, stderr.search(/^[\d/]+ [\d:]+ (?:render reference |migrate: )/m))
 }
 
-// Between entries of one image opm's order is by chance.
+// opm orders the entries of one image randomly.
 function normalizeBundle(blob: OlmBundleBlob): OlmBundleBlob {
   const relatedImages =
     blob.relatedImages &&
@@ -128,7 +128,7 @@ function normalizeBundle(blob: OlmBundleBlob): OlmBundleBlob {
   })
 })
 
-describe('what opm refuses is refused with its words', () => {
+describe('what opm rejects is rejected with the same message', () => {
   const spec = (value: unknown) => ({ csv: { spec: value } })
   const crdAs = (change: object) => ({
     files: { 'manifests/crd.yaml': { ...createCrd('foos', 'example.com', 'Foo', ['v1']), ...change } },
@@ -158,14 +158,14 @@ describe('what opm refuses is refused with its words', () => {
       ),
     ],
     [
-      'a spec that is a text',
+      'a spec that is a string',
       spec('text'),
       apis(
         'error getting apiservice definitions: error unmarshaling into object map: json: cannot unmarshal string into Go value of type map[string]*json.RawMessage',
       ),
     ],
     [
-      'an owned CRD that is not there',
+      'an owned CRD that does not exist',
       { spec: { customresourcedefinitions: { owned: [{ name: 'a.b', version: 'v1', kind: 'A' }] } } },
       apis("couldn't find b/v1/A (a) in bundle. found: map[]"),
     ],
@@ -200,7 +200,7 @@ describe('what opm refuses is refused with its words', () => {
       'failed to derive properties: json: cannot unmarshal number into Go value of type string',
     ],
     [
-      'a release that is a switch',
+      'a release that is a boolean',
       { spec: { release: true } },
       'failed to derive properties: release field must be a string or number',
     ],
@@ -210,12 +210,12 @@ describe('what opm refuses is refused with its words', () => {
       'error decoding v1 CRD: json: cannot unmarshal string into Go struct field CustomResourceDefinitionVersion.spec.versions.served of type bool',
     ],
     [
-      'a related image that is no text',
+      'a related image that is not a string',
       { spec: { relatedImages: [{ image: 1 }] } },
       'get related images for bundle "x.v1.0.0": json: cannot unmarshal number into Go struct field RelatedImage.image of type string',
     ],
     [
-      'a dependency on no GVK',
+      'a dependency with an invalid GVK',
       listed('dependencies', { type: 'olm.gvk', value: 'K' }),
       properties(
         'parse property[0] of type "olm.gvk": json: cannot unmarshal string into Go value of type property.GVK',
@@ -227,7 +227,7 @@ describe('what opm refuses is refused with its words', () => {
       properties('parse property[0] of type "olm.package": unexpected end of JSON input'),
     ],
     [
-      'a package property that is none',
+      'an invalid package property',
       listed('properties', { type: 'olm.package', value: { version: 1 } }),
       properties(
         'parse property[0] of type "olm.package": json: cannot unmarshal number into Go struct field Package.version of type string',
@@ -246,7 +246,7 @@ describe('what opm refuses is refused with its words', () => {
 
   test.each<[string, object, string]>([
     [
-      'a number for a text',
+      'a number instead of a string',
       { minKubeVersion: 1 },
       'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.minKubeVersion of type string',
     ],
@@ -261,17 +261,13 @@ describe('what opm refuses is refused with its words', () => {
       'migrate: Numeric PreRelease version must not contain leading zeroes "01"',
     ],
     ['an empty release', { release: '' }, 'migrate: Prerelease is empty'],
-    [
-      'a version that is none',
-      { version: 'one' },
-      'migrate: Invalid character(s) found in major number "0one"',
-    ],
+    ['an invalid version', { version: 'one' }, 'migrate: Invalid character(s) found in major number "0one"'],
     [
       'a short version with a pre-release',
       { version: '1.0-rc' },
       'migrate: Short version cannot contain PreRelease/Build meta data',
     ],
-  ])('only when it migrates: %s', (_name, spec, problem) => {
+  ])('only when migrating: %s', (_name, spec, problem) => {
     const files = createBundleFiles('x', { spec: spec as Record<string, unknown> })
     const { bundle } = readRegistryBundle(files)
     if (!bundle) throw new Error('no bundle')
@@ -287,7 +283,7 @@ describe('what opm refuses is refused with its words', () => {
     ['as they are', ''],
     ['migrated', 'quay.io/test/image:v1'],
   ])(
-    '%s are rendered or refused as by opm',
+    '%s are rendered or rejected as by opm',
     (_how, image) => {
       for (const texts of fc.sample(randomBundle, unmigrated)) {
         const files = new Map(
@@ -297,7 +293,7 @@ describe('what opm refuses is refused with its words', () => {
         const rejection = problem ?? (bundle && findMigrationProblem(bundle, image))
         const theirs = renderWithOpm(files, image)
         const context = JSON.stringify(texts)
-        // opm names one of several missing CRDs, by chance.
+        // opm names one of several missing CRDs at random.
         const settledError = (text: string | undefined) => text?.replace(/couldn't find \S+ \([^)]*\)/, '')
         expect({ context, error: settledError(rejection) }).toEqual({
           context,

@@ -1,5 +1,5 @@
-// What opm serves of a catalog, written out: the odd ways of saying things, and the catalogs that it loads and refuses to
-// serve. That the words are opm's is shown beside opm itself (test/packages/fbc-server/compare-with-opm.test.ts).
+// What opm serves for a catalog with unusual content, and the catalogs that it loads but does not serve.
+// test/packages/fbc-server/compare-with-opm.test.ts compares the results with those of opm.
 import { describe, expect, test } from '@jest/globals'
 import * as queries from '../../../../packages/fbc/src/api/registry-queries.ts'
 import { parseServedFile } from '../../../../packages/fbc/src/api/served-file.ts'
@@ -21,7 +21,7 @@ const findServedBundle = (packageName: string, channel: string, name: string) =>
   servedOddCatalog.bundle({ package: packageName, channel, name })
 
 describe('a bundle', () => {
-  test('has its edges from the channel that it is asked in, and the rest from its blob', () => {
+  test('takes its edges from the requested channel, and its other fields from its blob', () => {
     expect(findServedBundle('metadata', 'stable', 'metadata.v1.1.0')).toMatchObject({
       csvName: 'metadata.v1.1.0',
       channelName: 'stable',
@@ -38,7 +38,7 @@ describe('a bundle', () => {
     })
     expect(findServedBundle('metadata', 'Fast_2', 'metadata.v1.0.0')).toBeUndefined()
   })
-  test('has properties as JSON texts with sorted keys, dependencies in their older form, and none of the bulky ones', () => {
+  test('has JSON properties with sorted keys, dependencies in older form, and no olm.csv.metadata', () => {
     const { properties, dependencies, providedApis, requiredApis } =
       findServedBundle('metadata', 'stable', 'metadata.v1.0.0') ?? {}
     expect(dependencies).toEqual([
@@ -56,7 +56,7 @@ describe('a bundle', () => {
     ])
     expect(requiredApis).toEqual([{ group: '<example>.com', version: 'v1', kind: 'Needed' }])
   })
-  test("without a CSV has one made of its metadata: fields in Go's order, HTML escaped, maps sorted", () => {
+  test("without a CSV gets one from its metadata, in Go's order, with HTML escaped and maps sorted", () => {
     const { csvJson, object } = findServedBundle('metadata', 'stable', 'metadata.v1.0.0') ?? {}
     expect(object).toEqual([csvJson])
     expect(csvJson).toContain(
@@ -70,13 +70,13 @@ describe('a bundle', () => {
       status: { cleanup: {} },
     })
   })
-  test('keeps the manifests that it has: JSON as it is, YAML as JSON, and the CSV among them', () => {
+  test('keeps its manifests, including the CSV, with YAML converted to JSON', () => {
     const { csvJson, object } = findServedBundle('manifests', 'beta', 'manifests.v1.0.0') ?? {}
     expect(object).toHaveLength(5)
     expect(object?.[0]).toBe(
       '{"kind":"Service","metadata":{"name":"\\u003cs\\u003e"},"spec":{"ports":[8080,1.5,31]}}',
     )
-    // One without data repeats the one before it; one with empty data is null.
+    // A manifest without data repeats the previous one; a manifest with empty data is null.
     expect(object?.[2]).toBe(object?.[1])
     expect(object?.[4]).toBe('null')
     expect(csvJson).toBe(object?.[1])
@@ -86,8 +86,8 @@ describe('a bundle', () => {
   })
 })
 
-describe('who asks', () => {
-  test('for one bundle is not told of its edges; in the list of all a bundle with an image has no manifests', () => {
+describe('a query', () => {
+  test('for one bundle omits its edges, and one for all bundles omits manifests if there is an image', () => {
     const key = { package: 'metadata', channel: 'stable', name: 'metadata.v1.1.0' }
     expect(queries.getBundle(servedOddCatalog, key)).toMatchObject({ value: { replaces: '', skips: [] } })
     const all = [...queries.listBundles(servedOddCatalog)]
@@ -103,7 +103,7 @@ describe('who asks', () => {
       'manifests.v1.0.0',
     ])
   })
-  test('for an API gets the head of the first package, by name, whose default channel provides it', () => {
+  test('for an API returns the head of the first package by name whose default channel provides it', () => {
     const api = { group: 'example.com', version: 'v1', kind: 'Thing' }
     expect(queries.getDefaultBundleThatProvides(servedOddCatalog, api)).toMatchObject({
       value: { csvName: 'manifests.v1.0.0' },
@@ -115,7 +115,7 @@ describe('who asks', () => {
   })
 })
 
-describe('opm serves no catalog', () => {
+describe('opm does not serve a catalog', () => {
   const bundle = (properties: string) => `---
 schema: olm.package
 name: p

@@ -20,7 +20,7 @@ const renderOurMermaid = (blobs: readonly CatalogBlob[]) =>
   renderOpmMermaid(buildPackageGraphs(buildCatalog({ 'c/c.yaml': blobs }, 'c')))
 const sortLines = (text: string) => text.trim().split('\n').sort()
 
-/** What opm prints; undefined where there is no opm. */
+/** What opm prints; undefined if opm is not installed. */
 function renderMermaidWithOpm(blobs: readonly CatalogBlob[]): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'graph-'))
   writeFileSync(join(folder, 'c.json'), formatFileText(blobs))
@@ -29,7 +29,7 @@ function renderMermaidWithOpm(blobs: readonly CatalogBlob[]): string | undefined
   return theirs && `${theirs.out.trim()}\n`
 }
 
-test('opm draws the same picture of skips, ranges, strangers and deprecations', () => {
+test('opm renders the same graph of skips, ranges, entries without bundles, and deprecations', () => {
   const blobs = [
     packageBlob('foo', 'b'),
     channelBlob('b', 'foo', [
@@ -57,7 +57,7 @@ test('opm draws the same picture of skips, ranges, strangers and deprecations', 
   if (theirs !== undefined) expect(renderOurMermaid(blobs)).toBe(theirs)
 })
 
-test('opm quotes the same names in the same way, and no name commands a terminal', () => {
+test('opm quotes names in the same way, and no name puts control characters into the graph', () => {
   const name = 'v1"]; click x "javascript:alert(1)" \\ \u00e9'
   const blobs = [
     packageBlob('foo', 'a "channel"'),
@@ -76,7 +76,7 @@ test('opm quotes the same names in the same way, and no name commands a terminal
   expect(text.split('\n').length).toBe(13)
 })
 
-test('opm draws the same pictures of a real catalog', () => {
+test('opm renders the same graphs of a real catalog', () => {
   const folder = findSharedPath('community-operators', 'catalogs', 'v4.22')
   if (folder === undefined) return
   const theirs = runOpm(['alpha', 'render-graph', folder])

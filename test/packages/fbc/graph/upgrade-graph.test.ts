@@ -8,52 +8,52 @@ function buildUpgradeGraph(...entries: string[]): UpgradeGraph {
 }
 
 describe('the upgrade graph', () => {
-  test('has as heads the entries that nothing replaces or skips, in byte order', () => {
+  test('has the entries that no entry replaces or skips as its heads, in byte order', () => {
     expect(buildUpgradeGraph('c replaces b', 'b skips a', 'a').heads).toEqual(['c'])
     expect(buildUpgradeGraph('b10', 'b9', 'B').heads).toEqual(['B', 'b10', 'b9'])
   })
 
-  test('has no head where every entry is replaced, even by itself', () => {
+  test('has no head if every entry is replaced or skipped, including entries that replace themselves', () => {
     expect(buildUpgradeGraph('a replaces a').heads).toEqual([])
     expect(buildUpgradeGraph('a skips a').heads).toEqual([])
     expect(buildUpgradeGraph('a replaces b', 'b replaces a').heads).toEqual([])
   })
 
-  test('does not mind edges to names outside the channel', () => {
+  test('ignores edges to names outside the channel', () => {
     const { heads, chain, stranded } = buildUpgradeGraph('b replaces a skips x,y', 'a replaces gone')
     expect({ heads, chain, stranded }).toEqual({ heads: ['b'], chain: ['b', 'a'], stranded: [] })
   })
 
-  test('lets skipRange count for nothing', () => {
+  test('ignores skipRange', () => {
     expect(buildUpgradeGraph('b range >=0.0.0 <9.0.0', 'a').heads).toEqual(['a', 'b'])
   })
 
-  test('shows a cycle from the first repeated entry round to itself', () => {
+  test('reports a cycle as the path from the first repeated entry back to itself', () => {
     expect(buildUpgradeGraph('c replaces b', 'b replaces a', 'a replaces b').cycle).toEqual(['b', 'a', 'b'])
   })
 
-  test('strands what a skipped entry hides', () => {
+  test('reports an entry as stranded if only a skipped entry leads to it', () => {
     expect(buildUpgradeGraph('c replaces b skips b', 'b replaces a', 'a').stranded).toEqual(['a'])
     expect(buildUpgradeGraph('c replaces a skips b', 'b replaces a', 'a').stranded).toEqual([])
   })
 
-  test('calls a detached circle stranded, not a cycle', () => {
+  test('reports a detached cycle as stranded, not as a cycle', () => {
     const { cycle, stranded } = buildUpgradeGraph('h', 'a replaces b', 'b replaces a')
     expect(cycle).toBeUndefined()
     expect(stranded).toEqual(['a', 'b'])
   })
 
-  test('does not mind circles among skipped entries', () => {
+  test('ignores cycles among skipped entries', () => {
     const { cycle, stranded } = buildUpgradeGraph('h skips a,b', 'a replaces b', 'b replaces a')
     expect(cycle).toBeUndefined()
     expect(stranded).toEqual([])
   })
 
-  test('meets an entry without a name behind every tail, even behind itself', () => {
+  test('reports an entry without a name as a cycle, because it follows every tail, including itself', () => {
     expect(buildUpgradeGraph('').cycle).toEqual(['', ''])
   })
 
-  test('before opm v1.58.0 followed the chain through skipped entries', () => {
+  test('follows the chain through skipped entries with the rules before opm v1.58.0', () => {
     const entries = ['c replaces b skips b', 'b replaces a', 'a'].map((entry) => parseChannelEntry(entry))
     expect(analyzeUpgradeGraph(entries, { chainStopsAtSkipped: false }).stranded).toEqual([])
   })

@@ -1,4 +1,4 @@
-// Files made to hurt: each must come back with a verdict, without a crash and in time that grows with its size only.
+// Hostile files: each must get a verdict without a crash, in time that depends only on its size.
 import { expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
@@ -20,20 +20,20 @@ properties:
 const maxDepthError = 'exceeded max depth'
 
 test.each<[string, string, string | undefined]>([
-  ['a bomb of aliases', `${aliasBomb}\nschema: a`, 'document contains excessive aliasing'],
-  ['a megabyte behind fifty thousand aliases', aliasedMegabyteList, undefined],
+  ['an alias bomb', `${aliasBomb}\nschema: a`, 'document contains excessive aliasing'],
+  ['fifty thousand aliases of a megabyte', aliasedMegabyteList, undefined],
   ['two hundred thousand brackets', `#\na: ${'['.repeat(200_000)}`, maxDepthError],
-  ['brackets and braces in turn', `#\na: ${'[a: '.repeat(100_000)}`, maxDepthError],
-  ['brackets of JSON', `{"schema":"a","b":${'['.repeat(200_000)}`, maxDepthError],
-  ['dashes that nest', `#\n${'- '.repeat(50_000)}`, maxDepthError],
-  ['as deep as may be', `#\nschema: a\nb: ${'['.repeat(9_990)}${']'.repeat(9_990)}`, undefined],
+  ['alternating brackets and braces', `#\na: ${'[a: '.repeat(100_000)}`, maxDepthError],
+  ['two hundred thousand brackets in JSON', `{"schema":"a","b":${'['.repeat(200_000)}`, maxDepthError],
+  ['nested dashes', `#\n${'- '.repeat(50_000)}`, maxDepthError],
+  ['almost the maximum depth', `#\nschema: a\nb: ${'['.repeat(9_990)}${']'.repeat(9_990)}`, undefined],
   [
-    'a deep property',
+    'a deeply nested property',
     `schema: olm.bundle\nproperties: [{type: x, value: ${'['.repeat(9_000)}${']'.repeat(9_000)}}]`,
     undefined,
   ],
   [
-    'depth that aliases add up to',
+    'depth that adds up through aliases',
     `schema: a\nx: &a ${'['.repeat(6_000)}${']'.repeat(6_000)}\ny: ${'['.repeat(6_000)}*a${']'.repeat(6_000)}`,
     maxDepthError,
   ],
@@ -51,7 +51,7 @@ test.each<[string, string, string | undefined]>([
     'did not find expected node content',
   ],
   ['two hundred thousand separators', '---\n'.repeat(200_000), 'missing root schema field'],
-  ['nothing but NUL', '\0'.repeat(1_000_000), 'control characters are not allowed'],
+  ['only NUL characters', '\0'.repeat(1_000_000), 'control characters are not allowed'],
 ])('%s', (_description, text, message) => {
   const facts = parseCatalogFile(new TextEncoder().encode(text))
   if (message === undefined) expect(facts.loadError).toBeUndefined()
@@ -63,29 +63,25 @@ const itemCount = 200_000
 const listItems = Array.from({ length: itemCount }, (_, at) => `v${at}`).join()
 const mapEntries = Array.from({ length: itemCount }, (_, at) => `v${at}: x`).join()
 
-// A call takes some hundred thousand arguments: whoever spreads a list into one must know how long the list is.
+// A call accepts about a hundred thousand arguments, so code must not spread a list of any length into a call.
 test.each([
-  ['a list for a name', `schema: x\nname: [${listItems}]\n`, 'to be a string, got [%!t(string=v0) '],
-  ['a mapping for a name', `schema: x\nname: {${mapEntries}}\n`, 'to be a string, got map[%!t(string=v0):'],
+  ['a list as a name', `schema: x\nname: [${listItems}]\n`, 'to be a string, got [%!t(string=v0) '],
+  ['a mapping as a name', `schema: x\nname: {${mapEntries}}\n`, 'to be a string, got map[%!t(string=v0):'],
+  ['a list as a name in JSON', `{"schema":"x","name":[${'1,'.repeat(itemCount)}1]}`, 'to be a string, got ['],
+  ['a list as a key', `schema: x\n? [${listItems}]\n: b\n`, 'invalid map key: []interface {}{"v0", "v1", '],
   [
-    'a list for a name in JSON',
-    `{"schema":"x","name":[${'1,'.repeat(itemCount)}1]}`,
-    'to be a string, got [',
-  ],
-  ['a list for a key', `schema: x\n? [${listItems}]\n: b\n`, 'invalid map key: []interface {}{"v0", "v1", '],
-  [
-    'a mapping for a key',
+    'a mapping as a key',
     `schema: x\n? {${mapEntries}}\n: b\n`,
     'invalid map key: map[interface {}]interface',
   ],
-  ['a list behind no key', `schema: x\n?\n: [${listItems}]\n`, 'unsupported map key'],
-  ['a list for a document', `[${listItems}]\n`, 'cannot unmarshal array'],
+  ['a list as the value of an empty key', `schema: x\n?\n: [${listItems}]\n`, 'unsupported map key'],
+  ['a list as a document', `[${listItems}]\n`, 'cannot unmarshal array'],
   ['a mapping without a schema', `a: {${mapEntries}}\n`, `object '{"a":{"v0":"x","v1":"x",`],
-])('%s, two hundred thousand parts wide', (_description, text, message) => {
+])('%s, with two hundred thousand elements', (_description, text, message) => {
   expect(parseCatalogFile(new TextEncoder().encode(text)).loadError).toContain(message)
 })
 
-test('a field that is spelt in many ways', () => {
+test('a field with ten thousand spellings gets one finding', () => {
   const spellVariant = (at: number) =>
     [...'defaultchannel'].map((letter, bit) => ((at >> bit) & 1 ? letter.toUpperCase() : letter)).join('')
   const text = `schema: x\n${Array.from({ length: 10_000 }, (_, at) => `${spellVariant(at)}: 1\n`).join('')}`
@@ -96,18 +92,21 @@ test('a field that is spelt in many ways', () => {
 test.each([
   ['properties', 'schema: olm.bundle\nproperties:\n', '- type: 1\n', 100_000],
   ['entries', 'schema: olm.channel\nentries:\n', '- name: 1\n', 100_000],
-  ['properties with odd text', 'schema: &a olm.bundle\nproperties:\n', '- type: 1\n', 100_000],
+  ['properties after an anchor', 'schema: &a olm.bundle\nproperties:\n', '- type: 1\n', 100_000],
   ['bundle objects', 'schema: olm.bundle\nproperties:\n', '- {type: olm.bundle.object, value: 1}\n', 20_000],
-])('of many wrong %s a hundred are told and the others counted', (_description, before, wrong, count) => {
-  const { findings } = parseCatalogFile(new TextEncoder().encode(before + wrong.repeat(count)))
-  expect(findings).toHaveLength(101)
-  expect(findings.slice(0, 100).map(({ at }) => at?.line)).toEqual(
-    Array.from({ length: 100 }, (_, at) => at + 3),
-  )
-  expect(findings[100]).toMatchObject({ rule: 'more-problems', data: { count: count - 100 } })
-})
+])(
+  'the first hundred of many wrong %s are reported, and the others are counted',
+  (_description, before, wrong, count) => {
+    const { findings } = parseCatalogFile(new TextEncoder().encode(before + wrong.repeat(count)))
+    expect(findings).toHaveLength(101)
+    expect(findings.slice(0, 100).map(({ at }) => at?.line)).toEqual(
+      Array.from({ length: 100 }, (_, at) => at + 3),
+    )
+    expect(findings[100]).toMatchObject({ rule: 'more-problems', data: { count: count - 100 } })
+  },
+)
 
-test('bytes that are no UTF-8 at all', () => {
+test('bytes that are not UTF-8', () => {
   const facts = parseCatalogFile(new Uint8Array(5_000_000).fill(0x80))
   expect(facts.loadError).toBe('error converting YAML to JSON: yaml: invalid leading UTF-8 octet')
 })

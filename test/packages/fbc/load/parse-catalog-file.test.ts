@@ -1,4 +1,5 @@
-// One file's bytes to facts: where documents begin and end, what opm says of the first mistake, and what we say of all.
+// Parses the bytes of one file into facts: where documents begin and end, opm's message for the first error, and
+// catalog-bot's findings for all errors.
 import { describe, expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { FileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
@@ -47,16 +48,16 @@ describe('a catalog file', () => {
 
   test.each([
     [
-      'read fast',
+      'on the fast path',
       catalogYaml.replace('skips: [foo.v1.0.1, ]', 'skips: []').replace(/value: \{(.*)\}/g, 'value:\n    $1'),
     ],
-    ['read exactly', catalogYaml],
-    ['of JSON', '{"schema":"olm.package","name":"foo","description":"d\\u0041"}\n{"schema":"olm.package"}'],
+    ['on the exact path', catalogYaml],
+    ['in JSON', '{"schema":"olm.package","name":"foo","description":"d\\u0041"}\n{"schema":"olm.package"}'],
     [
-      'with mistakes',
+      'with errors',
       catalogYaml.replace('name: stable', 'name: [stable]').replace('schema: custom', 'name: {'),
     ],
-  ])('gives facts that need its bytes no longer: %s', (_, text) => {
+  ])('produces facts that do not change with its bytes: %s', (_, text) => {
     for (const forVerdict of [false, true]) {
       const bytes = new TextEncoder().encode(text)
       const before = parseCatalogFile(bytes, { forVerdict })
@@ -67,7 +68,7 @@ describe('a catalog file', () => {
     }
   })
 
-  test('gives its blobs with the places where they stand', () => {
+  test('produces its blobs with their positions', () => {
     expect(facts.loadError).toBeUndefined()
     expect(facts.packages).toMatchObject([
       { name: 'foo', place: { file: '', document: 0, line: 2, column: 1 } },
@@ -90,7 +91,7 @@ describe('a catalog file', () => {
     expect(facts.others).toMatchObject([{ schema: 'custom', name: 'other' }])
   })
 
-  test('says which bytes a document has', () => {
+  test('reports the byte range of a document', () => {
     const { start, end } = facts.channels[0]?.place ?? { start: 0, end: 0 }
     const bytes = new TextEncoder().encode(catalogYaml)
     expect(new TextDecoder().decode(bytes.subarray(start, end))).toMatch(
@@ -98,16 +99,16 @@ describe('a catalog file', () => {
     )
   })
 
-  test('keeps the reason why a property cannot be decoded, for opm complains of it only later', () => {
+  test('keeps the error of a property that cannot be decoded, because opm reports it only later', () => {
     const error = 'json: cannot unmarshal number into Go struct field GVK.group of type string'
     expect(facts.bundles[0]?.properties).toMatchObject([{ type: 'olm.package' }, { type: 'olm.gvk', error }])
   })
 
-  test('survives a trip through JSON, as the cache needs', () => {
+  test('survives a round trip through JSON, which the cache requires', () => {
     expect(JSON.parse(JSON.stringify(facts))).toEqual(facts)
   })
 
-  test('may end its lines in CR LF, or not at all, and begin with a byte order mark', () => {
+  test('can have CRLF line endings, lack a final newline, and start with a byte order mark', () => {
     for (const text of [
       catalogYaml.replaceAll('\n', '\r\n'),
       catalogYaml.trimEnd(),
@@ -121,7 +122,7 @@ describe('a catalog file', () => {
   })
 })
 
-describe('of many mistakes', () => {
+describe('a file with many errors', () => {
   const facts = readText(`schema: olm.package
 name: 1.10
 ---
@@ -138,13 +139,13 @@ entries: [{name: 5, skips: a}]
 schema: x
 `)
 
-  test('opm names the first', () => {
+  test('has the message of opm for the first error as its load error', () => {
     expect(facts.loadError).toBe(
       'error unmarshaling JSON: while decoding JSON: expected value for key "name" to be a string, got %!t(float64=1.1): 1.1',
     )
   })
 
-  test('we name all, each at its place', () => {
+  test('gets a finding for every error, with its position', () => {
     expect(listBlobs(facts)).toEqual([
       'field-not-text 2:7',
       'not-an-object 4:1',
@@ -156,20 +157,20 @@ schema: x
     ])
   })
 
-  test('what can be read is read', () => {
+  test('still produces the blobs that can be read', () => {
     expect(facts.others).toHaveLength(1)
     expect(facts.channels).toHaveLength(1)
   })
 })
 
 describe('JSON', () => {
-  test('may be a stream of objects', () => {
+  test('can be a stream of objects', () => {
     expect(
       readText('{"schema":"a"} {"schema":"b"}\n{"schema":"c"}').others.map((blob) => blob.schema),
     ).toEqual(['a', 'b', 'c'])
   })
 
-  test('that is none is read as YAML, but only in the first two objects', () => {
+  test('that is invalid is read as YAML, but only in the first two objects', () => {
     expect(readText("{'schema': 'a',} ").loadError).toBeUndefined()
     expect(readText('{"schema":"a"}\n{"schema":"b",}\n').loadError).toBeUndefined()
     expect(readText('{"schema":"a"}{"schema":"b"}{"schema":"c",}').loadError).toBe(
@@ -187,7 +188,7 @@ describe('JSON', () => {
     expect(readText(text).loadError).toBe(message)
   })
 
-  test('shows where a number is too large', () => {
+  test('reports where a number is too large', () => {
     expect(readText('{"schema":"a"}{"schema":"b"}{"schema":"c","a":1e999,"b":[]}').loadError).toBe(
       `json: cannot unmarshal number 1e999 into Go value of type float64 at offset 24 (indicated by <==)
 {
@@ -199,45 +200,65 @@ describe('JSON', () => {
   })
 })
 
-test('a file of nothing but mistakes lists a hundred and counts the rest', () => {
+test('a file with 150 errors lists the first hundred and counts the rest', () => {
   const facts = readText('- a\n---\n'.repeat(150))
   expect(facts.findings).toHaveLength(101)
   expect(facts.findings.at(-1)).toMatchObject({ rule: 'more-problems', data: { count: 50 } })
 })
 
-describe('what only a real opm taught', () => {
+describe('behavior that was learned from a real opm', () => {
   const line = (bytes: number) => `#${'x'.repeat(bytes - 1)}`
 
   test.each([
-    ['a file of one line that fills the line reader just so says nothing', line(4096), undefined],
-    ['and one of twice that length', line(8192), undefined],
-    ['one byte less is read', line(4095), "object '' is missing root schema field"],
-    ['one byte more, too', line(4097), "object '' is missing root schema field"],
-    ['and one that ends', `${line(4096)}\n`, "object '' is missing root schema field"],
+    ['a line that fills the line buffer exactly is read as nothing', line(4096), undefined],
+    ['a line that fills the line buffer exactly twice is read as nothing', line(8192), undefined],
     [
-      'a carriage return waits for the next piece',
+      'a line that is one byte shorter than the buffer is read',
+      line(4095),
+      "object '' is missing root schema field",
+    ],
+    [
+      'a line that is one byte longer than the buffer is read',
+      line(4097),
+      "object '' is missing root schema field",
+    ],
+    [
+      'a line that fills the buffer and ends with a newline is read',
+      `${line(4096)}\n`,
+      "object '' is missing root schema field",
+    ],
+    [
+      'a carriage return at the end of the buffer moves to the next chunk',
       `${line(4095)}\r`,
       "object '' is missing root schema field",
     ],
-    ['so that the pieces shift', `${line(4095)}\r${'x'.repeat(4095)}`, undefined],
     [
-      'a separator is seen all the same',
+      'a moved carriage return makes a later line fill the buffer exactly',
+      `${line(4095)}\r${'x'.repeat(4095)}`,
+      undefined,
+    ],
+    [
+      'a separator in a line that fills the buffer is still found',
       `schema: x\n--- ${'x'.repeat(4092)}`,
       `invalid Yaml document separator: ${'x'.repeat(4092)}`,
     ],
     [
-      'the decoder does not look behind the last three bytes for YAML',
+      'three bytes after an object are not read as YAML',
       '{"schema": "x"}  #',
       "json: offset 18: invalid character '#' looking for beginning of value",
     ],
     [
-      'nor where blanks lead there',
+      'three bytes after an object and whitespace are not read as YAML',
       '{"schema": "x"}    # c',
       "json: offset 20: invalid character '#' looking for beginning of value",
     ],
-    ['but with a byte more', '{"schema": "x"}    # cd\nschema: z', undefined],
     [
-      'nor behind what is no character',
+      'four bytes after an object and whitespace are read as YAML',
+      '{"schema": "x"}    # cd\nschema: z',
+      undefined,
+    ],
+    [
+      'text after an object and a replacement character is not read as YAML',
       '{"schema": "x"}\ufffdschema: z\n',
       "json: offset 16: invalid character 'ï' looking for beginning of value",
     ],
@@ -245,22 +266,22 @@ describe('what only a real opm taught', () => {
     expect(readText(text).loadError).toBe(loadError)
   })
 
-  test('a lost last line is kept as dropped text', () => {
+  test('a last line that opm loses is recorded as dropped text', () => {
     const facts = readText(`schema: x\n${line(4096)}`)
     expect(facts.loadError).toBeUndefined()
     expect(facts.oddities).toMatchObject([{ kind: 'dropped-text', mark: { line: 2, column: 1 } }])
   })
 
-  test('a number beyond all bounds is marked where opm finds the place again', () => {
+  test('a number that is out of range is marked at the position that opm finds for it', () => {
     const huge = (object: string) => readText(`{"schema":"x"}{"schema":"x"}${object}`).loadError
     const detail = 'json: cannot unmarshal number 1e999 into Go value of type float64'
     expect(huge('{"schema":"x","a":1e999}')).toContain('"a": 1e999\n} <==')
     expect(huge('{"schema":"x","a":1e999\n}')).toContain('"a": 1e999\n <== }')
-    // It looks for the tab, which its own layout does not have.
+    // opm searches for the tab, which its formatted JSON does not contain.
     expect(huge('{"schema":"x",\t"a":1e999,"b":1}')).toBe(detail)
   })
 
-  test('and counted in bytes of the file, whether they are UTF-8 or not', () => {
+  test('the offset of a number out of range counts bytes of the file, even if they are not UTF-8', () => {
     const text = '{"schema":"x"}{"schema":"x"}{"schema":"x","é":"?","a":1e999}'
     const bytes = new TextEncoder().encode(text)
     bytes[bytes.indexOf('?'.charCodeAt(0))] = 0x80

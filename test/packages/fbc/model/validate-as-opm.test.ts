@@ -22,8 +22,8 @@ function findOpmMessage(catalog: Catalog, release?: string): string | undefined 
   return validateAsOpm(catalog, release === undefined ? defaultRuleSet : findOpmRuleSet(release)).message
 }
 
-describe('a sound catalog', () => {
-  test('passes without a word', () => {
+describe('a valid catalog', () => {
+  test('passes without findings', () => {
     const catalog = createCatalogWithChannel([
       'foo.v2 replaces foo.v1 skips foo.v0 range >=1.0.0 <1.2.0',
       'foo.v1',
@@ -31,13 +31,13 @@ describe('a sound catalog', () => {
     expect(validateAsOpm(catalog)).toEqual({ passed: true, findings: [] })
   })
 
-  test('may be empty', () => {
+  test('can be empty', () => {
     expect(validateAsOpm(createCatalog()).passed).toBe(true)
   })
 })
 
 describe('the conversion', () => {
-  test('reports what opm reports first, and finds the rest as well', () => {
+  test('has the first error of opm as its message, and finds the other errors as well', () => {
     const catalog = createCatalogWithChannel(['a', 'b', 'a'], {
       packages: [createPackageBlob(), createPackageBlob()],
     })
@@ -55,13 +55,13 @@ describe('the conversion', () => {
       expect.stringMatching(/^invalid package name "Foo": \[a lowercase RFC 1123/),
       'invalid-package-name',
     ],
-  ])('refuses the package name %j', (name, text, rule) => {
+  ])('rejects the package name %j', (name, text, rule) => {
     const catalog = createCatalog({ packages: [createPackageBlob({ name })] })
     expect(findOpmMessage(catalog)).toEqual(text)
     expect(listRuleIds(catalog)).toContain(rule)
   })
 
-  test('finds the lines of duplicates, and points at the first one', () => {
+  test('locates a duplicate, and refers to the first occurrence', () => {
     const catalog = createCatalogWithChannel(['a'])
     const again = createBundleBlob('a', '2.0.0')
     const { findings } = validateAsOpm({ ...catalog, bundles: [...catalog.bundles, again] })
@@ -74,7 +74,7 @@ describe('the conversion', () => {
     ])
   })
 
-  test('names the channel or bundle whose package is not there', () => {
+  test('names a channel or bundle whose package does not exist', () => {
     expect(findOpmMessage(createCatalog({ channels: [createChannelBlob(['a'])] }))).toBe(
       'unknown package "foo" for channel "stable"',
     )
@@ -86,7 +86,7 @@ describe('the conversion', () => {
     ).toEqual(['missing-package'])
   })
 
-  test('checks properties, package, images, version and place in this order', () => {
+  test('reports an invalid property first, but also a wrong package, image, version, and channel', () => {
     const broken = createBundleBlob('a', 'v1', {
       image: 'oci://x',
       properties: [
@@ -109,7 +109,7 @@ describe('the conversion', () => {
     )
   })
 
-  test('wants exactly one olm.package property', () => {
+  test('requires exactly one olm.package property', () => {
     const none = createCatalogWithChannel(['a'], {
       bundles: [createBundleBlob('a', '1.0.0', { properties: [] })],
     })
@@ -120,7 +120,7 @@ describe('the conversion', () => {
 })
 
 describe('an entry without a bundle', () => {
-  test('is reported by name for the channel that was loaded last', () => {
+  test('is reported by name if it is in the channel that was loaded last', () => {
     const catalog = createCatalogWithChannel(['b replaces gone', 'gone'])
     const message = 'no olm.bundle blobs found in package "foo" for olm.channel entries [gone]'
     const bundles = catalog.bundles.slice(0, 1)
@@ -128,7 +128,7 @@ describe('an entry without a bundle', () => {
     expect(listRuleIds({ ...catalog, bundles })).toEqual(['entry-without-bundle'])
   })
 
-  test('slips into the tree when it stands in an earlier channel', () => {
+  test('appears in the error tree if it is in an earlier channel', () => {
     const catalog = createCatalog({
       packages: [createPackageBlob()],
       channels: [createChannelBlob(['b replaces gone', 'gone']), createChannelBlob(['b'], { name: 'next' })],
@@ -148,8 +148,8 @@ describe('an entry without a bundle', () => {
   })
 })
 
-describe('the tree of errors', () => {
-  test('nests packages, channels and bundles, and marks the last of each', () => {
+describe('the error tree', () => {
+  test('nests packages, channels, and bundles, and marks the last item of each level', () => {
     const catalog = createCatalog({
       packages: [
         createPackageBlob({ defaultChannel: '' }),
@@ -177,7 +177,7 @@ describe('the tree of errors', () => {
     )
   })
 
-  test('shows an unknown default channel as an empty channel; we say what it is', () => {
+  test('shows an unknown default channel as an empty channel, and the finding has the actual problem', () => {
     const catalog = createCatalogWithChannel(['a'], {
       packages: [createPackageBlob({ defaultChannel: 'nope' })],
     })
@@ -187,7 +187,7 @@ describe('the tree of errors', () => {
     expect(listRuleIds(catalog)).toEqual(['unknown-default-channel'])
   })
 
-  test('lists bundles of one version, sorted as text', () => {
+  test('lists bundles with the same version, sorted as strings', () => {
     const catalog = createCatalogWithChannel(['d replaces c', 'c replaces b', 'b replaces a', 'a'])
     const bundles = ['d 9.0.0', 'c 10.0.0', 'b 9.0.0', 'a 10.0.0'].map((text) =>
       createBundleBlob(text.slice(0, 1), text.slice(2)),
@@ -198,7 +198,7 @@ describe('the tree of errors', () => {
     expect(listRuleIds({ ...catalog, bundles })).toEqual(['duplicate-version', 'duplicate-version'])
   })
 
-  test('says once what is wrong with a bundle that stands in two channels', () => {
+  test('repeats an error of a bundle in two channels, but there is only one finding', () => {
     const catalog = createCatalog({
       packages: [createPackageBlob()],
       channels: [createChannelBlob(['a']), createChannelBlob(['a'], { name: 'next' })],
@@ -208,7 +208,7 @@ describe('the tree of errors', () => {
     expect(listRuleIds(catalog)).toEqual(['bundle-without-image'])
   })
 
-  test('is satisfied by manifests in place of an image', () => {
+  test('accepts manifests in place of an image', () => {
     const bundle = createBundleBlob('a', '1.0.0', { image: '' })
     const properties = [...bundle.properties, createProperty('olm.bundle.object', null)]
     expect(
@@ -227,13 +227,13 @@ describe('deprecations', () => {
       ['olm.x', 'x', 'm'],
       'cannot deprecate object declcfg.PackageScopedReference{Schema:"olm.x", Name:"x"} referenced by entry 0 for package "foo": object schema unknown',
     ],
-  ] as const)('refuses %j', (entry, text) => {
+  ] as const)('with the entry %j are rejected', (entry, text) => {
     expect(
       findOpmMessage(createCatalogWithChannel(['a'], { deprecations: [createDeprecationBlob([entry])] })),
     ).toBe(text)
   })
 
-  test('may deprecate the default channel that opm invented', () => {
+  test('can refer to a default channel that opm added', () => {
     const catalog = createCatalog({
       packages: [createPackageBlob()],
       deprecations: [createDeprecationBlob([['olm.channel', 'stable', 'gone']])],
@@ -241,7 +241,7 @@ describe('deprecations', () => {
     expect(findOpmMessage(catalog)).toMatch(/^invalid index/)
   })
 
-  test('stand in one blob for each package', () => {
+  test('must be in one blob per package', () => {
     const catalog = createCatalogWithChannel(['a'], {
       deprecations: [createDeprecationBlob([]), createDeprecationBlob([])],
     })
@@ -276,17 +276,17 @@ describe('the rule set', () => {
     ['1.63.0', '1.64.0', withOddImage],
     ['1.57.0', '1.58.0', withSkippedChain],
     ['1.46.0', '1.47.0', withTwins],
-  ])('of %s knows less than that of %s', (before, after, catalog) => {
+  ])('of %s accepts a catalog that the one of %s rejects', (before, after, catalog) => {
     expect(findOpmMessage(catalog, before)).toBeUndefined()
     expect(findOpmMessage(catalog, after)).toBeDefined()
   })
 
-  test('held package names to nothing before v1.41.0', () => {
+  test('does not check package names before v1.41.0', () => {
     expect(findOpmMessage(withOddName, 'v1.40.0')).toMatch(/^invalid index/)
     expect(findOpmMessage(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
   })
 
-  test('of v1.73.0, the default one, wants an integer priority; later ones read none', () => {
+  test('of v1.73.0, the default, requires an integer priority, and later ones ignore the priority', () => {
     expect(findOpmMessage(withPriority)).toBe(
       'parse properties for bundle "a": parse property[1] of type "olm.channel": ' +
         'json: cannot unmarshal string into Go struct field Channel.priority of type int',
@@ -295,7 +295,7 @@ describe('the rule set', () => {
     expect(findOpmMessage(withPriority, '1.73.1')).toBeUndefined()
   })
 
-  test('exists from v1.28.0 on', () => {
+  test('exists for v1.28.0 and later', () => {
     expect(findOpmRuleSet('1.28.0')?.deprecations).toBe(false)
     expect(findOpmRuleSet('1.27.9')).toBeUndefined()
     expect(findOpmRuleSet('latest')).toBeUndefined()
@@ -308,7 +308,7 @@ describe('a catalog with a file that does not load', () => {
     { file: 'b.yaml', message: 'second' },
   ]
 
-  test('fails with the first load error, whatever else is wrong', () => {
+  test('fails with the first load error, even if there are other errors', () => {
     expect(validateCatalog({ ...createCatalogWithChannel(['a', 'b']), loadErrors })).toMatchObject({
       passed: false,
       message: 'first',
@@ -316,7 +316,7 @@ describe('a catalog with a file that does not load', () => {
     })
   })
 
-  test('is not blamed for what the broken file may hold', () => {
+  test('gets no findings about content that could be in the broken file', () => {
     const catalog = { ...createCatalogWithChannel(['b replaces a', 'a']), bundles: [] }
     expect(validateCatalog({ ...catalog, loadErrors }).findings).toEqual([])
     expect(validateCatalog(catalog).findings).toHaveLength(2)
@@ -324,7 +324,7 @@ describe('a catalog with a file that does not load', () => {
 })
 
 describe('the rules of the model', () => {
-  test('have an id each, and a title that is a sentence without its stop', () => {
+  test('have unique ids, and titles that start with a capital and have no period', () => {
     const ids = modelRules.map((rule) => rule.id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const rule of modelRules) {

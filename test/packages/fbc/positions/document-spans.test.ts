@@ -9,16 +9,16 @@ test.each([
   ['one document', 'schema: a\nb: |\n  c\n'],
   ['several documents', 'schema: a\n---\nschema: b\n--- # why\nschema: c\n'],
   ['a separator first', '---\nschema: a\n---\nschema: b\n'],
-  ['objects of JSON', '{"schema":"a"} {"schema":"b","c":[{"d":"}]\\\\\\""}]}\n\n{"schema":"c"}\n'],
-  ['braces of YAML', '{schema: a, b: [c]}\n'],
-  ['a text with braces', 'schema: a\nb: "{"\n---\nschema: b\n'],
-  ['nothing', ''],
-])('the documents of a file are told apart as opm does: %s', (_description, text) => {
+  ['JSON objects', '{"schema":"a"} {"schema":"b","c":[{"d":"}]\\\\\\""}]}\n\n{"schema":"c"}\n'],
+  ['a YAML flow mapping', '{schema: a, b: [c]}\n'],
+  ['a string with a brace', 'schema: a\nb: "{"\n---\nschema: b\n'],
+  ['an empty file', ''],
+])('a file is split into the same documents as by the loader: %s', (_description, text) => {
   expect(textSpans(text, findDocumentSpans)).toEqual(textSpans(text, splitDocuments))
 })
 
 test.each(['{', '{"a', '{"a\\', '{]', '}', '[', '{}}', '{} x: {', '--- x\n---'])(
-  'a file that cannot be read has spans that lie in it and do not overlap: %j',
+  'a file that cannot be read has spans that are within it and do not overlap: %j',
   (text) => {
     let behind = 0
     for (const { start, end } of findDocumentSpans(new TextEncoder().encode(text))) {

@@ -13,7 +13,7 @@ const findingAt = (line: number, column: number, more: Partial<Location> = {}): 
   fix: '',
   at: { file: 'c.yaml', line, column, ...more },
 })
-/** The text between a place and its end. */
+/** The text between a position and its end. */
 function findMarkedText(text: string, line: number, column: number): string | undefined {
   const bytes = new TextEncoder().encode(text)
   const [found] = addFindingEnds([findingAt(line, column)], () => bytes)
@@ -21,7 +21,7 @@ function findMarkedText(text: string, line: number, column: number): string | un
   return text.split('\n')[line - 1]?.slice(column - 1, (found?.at?.endColumn ?? 0) - 1)
 }
 
-describe('a place ends where what begins there ends on its line', () => {
+describe('a position ends where the token that begins there ends on its line', () => {
   test.each([
     ['- name: foo, bar  # why', 3, 'name: foo, bar'],
     ['name: foo#bar \r', 1, 'name: foo#bar'],
@@ -40,7 +40,7 @@ describe('a place ends where what begins there ends on its line', () => {
   })
 })
 
-test('findings keep their order, and the ends that they have', () => {
+test('findings keep their order and their existing ends', () => {
   const bytes = new TextEncoder().encode('one two\nthree\n')
   const ends = addFindingEnds(
     [findingAt(2, 1), findingAt(1, 5), findingAt(1, 1, { endLine: 2, endColumn: 3 })],
@@ -53,7 +53,7 @@ test('findings keep their order, and the ends that they have', () => {
   ])
 })
 
-test('a place that is nowhere ends where it begins', () => {
+test('a position outside the file does not end before it begins', () => {
   for (const bytes of [new Uint8Array(), Uint8Array.of(0xff, 0xfe, 0x61, 0), Uint8Array.of(0xff, 0x0a)])
     for (const location of [findingAt(1, 1), findingAt(7, 1), findingAt(1, 9)]) {
       const [found] = addFindingEnds([location], () => bytes)
@@ -61,21 +61,21 @@ test('a place that is nowhere ends where it begins', () => {
     }
 })
 
-test('a place in a file that is not at hand has no end', () => {
+test('a position in an unavailable file has no end', () => {
   expect(addFindingEnds([findingAt(1, 1)], () => undefined)).toEqual([findingAt(1, 1)])
 })
 
-test('ten thousand places on one line of ten megabytes take one reading', () => {
+test('ten thousand positions on a line of ten megabytes are found in one pass', () => {
   const bytes = new TextEncoder().encode('{"a":"bcdefg"},'.repeat(700_000))
   const findingsInLine = Array.from({ length: 10_000 }, (_, n) => findingAt(1, 1 + 15 * 70 * n))
   const started = process.threadCpuUsage()
   const ends = addFindingEnds(findingsInLine, () => bytes)
   expect(ends.every(({ at }) => at && at.endColumn === at.column + 14)).toBe(true)
-  // Reading it anew for each place would take hours.
+  // Reading the line again for each position would take hours.
   expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(30)
 })
 
-describe('a place ends where the value ends that begins there', () => {
+describe('a position ends where the value that begins there ends', () => {
   const text = [
     'schema: olm.channel', // 1
     'entries:', // 2
@@ -133,7 +133,7 @@ describe('a place ends where the value ends that begins there', () => {
       }
   })
 
-  test('in JSON, of any document, whether on one line or many', () => {
+  test('in any document of a JSON file, on one line or several', () => {
     const json = '{"schema": "é😀"} {"a": [1, {"b":\n {"c": "}"}}],\n"d": "😀", "e": 1}'
     const bytes = new TextEncoder().encode(json)
     const ends = addFindingEnds(
@@ -157,24 +157,30 @@ describe('a place ends where the value ends that begins there', () => {
     ])
   })
 
-  test('in text of UTF-16', () => {
+  test('in a UTF-16 file', () => {
     const bytes = new Uint8Array(Buffer.from('\ufeffa: b\nc: {x: 1,\n  y: 2}\n', 'utf16le').swap16())
     expect(addFindingEnds([findingAt(2, 4)], () => bytes)[0]?.at).toMatchObject({ endLine: 3, endColumn: 8 })
   })
 })
 
-describe('what is too long to be shown ends with the first thing in it:', () => {
+describe('a range that is too long to be shown ends with its first element:', () => {
   const many = '- x\n'.repeat(400)
   test.each([
     ['a blob with its first field', `schema: olm.package\nname: a\n`, 1, 1, 20],
-    ['a blob with the first key, where its value is below', `entries:\n${many}`, 1, 1, 8],
-    ['a blob of JSON with its bracket', '{\n  "schema": "a"\n}', 1, 1, 2],
+    ['a blob with the first key, if its value is on later lines', `entries:\n${many}`, 1, 1, 8],
+    ['a JSON blob with its opening brace', '{\n  "schema": "a"\n}', 1, 1, 2],
     ['a blob on one line with that line', '{"schema": "a", "name": "b"}\n', 1, 1, 29],
     ['an item with its first field', `p:\n- type: a # why\n  v:\n${many.replaceAll('-', '  -')}`, 2, 3, 10],
     ['a list with its first item', `p:\n- x # why\n${many}`, 2, 1, 4],
     ['a list of items with the first field', `p:\n- x: |\n    a\n    b\n${many}`, 2, 1, 4],
-    ['a text with its first line', `p: "one \n${'  two\n'.repeat(30)}"\n`, 1, 4, 8],
-    ['a mapping with what is written first', `- a: 1\n  b:\n${many.replaceAll('-', '  -')}  a: 2\n`, 1, 3, 4],
+    ['a string with its first line', `p: "one \n${'  two\n'.repeat(30)}"\n`, 1, 4, 8],
+    [
+      'a mapping with the key that is written first',
+      `- a: 1\n  b:\n${many.replaceAll('-', '  -')}  a: 2\n`,
+      1,
+      3,
+      4,
+    ],
   ])('%s', (_, text, line, column, endColumn) => {
     const bytes = new TextEncoder().encode(text)
     const findingsWithEnd = [
@@ -185,13 +191,13 @@ describe('what is too long to be shown ends with the first thing in it:', () => 
       expect(found).toEqual({ file: 'c.yaml', line, column, endLine: line, endColumn })
   })
 
-  test('twenty lines are not too long', () => {
+  test('a range of twenty lines is not too long', () => {
     const bytes = new TextEncoder().encode(`p:\n${'- x\n'.repeat(20)}`)
     expect(addFindingEnds([findingAt(2, 1)], () => bytes)[0]?.at).toMatchObject({ endLine: 21, endColumn: 4 })
   })
 })
 
-describe('ends take time by the size of the file, not by how it is made:', () => {
+describe('the time to find ends depends on the size of the file, not on its structure:', () => {
   const encode = (text: string) => new TextEncoder().encode(text)
   test.each([
     [
@@ -200,12 +206,7 @@ describe('ends take time by the size of the file, not by how it is made:', () =>
       1,
       (n: number) => 7 + 14 * 30 * n,
     ],
-    [
-      'ten thousand lists in each other',
-      `{"a":${'['.repeat(9_990)}${']'.repeat(9_990)}}`,
-      1,
-      (n: number) => 6 + n,
-    ],
+    ['ten thousand nested lists', `{"a":${'['.repeat(9_990)}${']'.repeat(9_990)}}`, 1, (n: number) => 6 + n],
     [
       'ten thousand documents on one line',
       '{"schema":"abc"} '.repeat(200_000),
@@ -213,7 +214,7 @@ describe('ends take time by the size of the file, not by how it is made:', () =>
       (n: number) => 1 + 17 * 20 * n,
     ],
     [
-      'ten thousand texts of blank lines',
+      'ten thousand items before three million blank lines',
       `a:\n${'- x\n'.repeat(9_990)}- |+\n${'\n'.repeat(3_000_000)}`,
       9_990,
       () => 1,
@@ -229,7 +230,7 @@ describe('ends take time by the size of the file, not by how it is made:', () =>
     ).toBe(true)
   })
 
-  test('a tree that aliases make a million times larger than its text', () => {
+  test('a tree that aliases expand to a million times its text', () => {
     const levels = Array.from({ length: 8 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(6)}]\n`)
     const bytes = encode(`l0: &l0 {x: 1}\n${levels.join('')}`)
     expect(
@@ -238,7 +239,7 @@ describe('ends take time by the size of the file, not by how it is made:', () =>
   })
 })
 
-test('a misspelt field is marked as the key, also where it is the first of its mapping', () => {
+test('a misspelled field is marked at its key, even if it is the first in its mapping', () => {
   const text = 'schema: olm.channel\npackage: a\nname: b\nentries:\n- nmae: a.v1\n  name: a.v1\n'
   const bytes = new TextEncoder().encode(text)
   const catalog = assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(bytes) }])
@@ -248,7 +249,7 @@ test('a misspelt field is marked as the key, also where it is the first of its m
   ])
 })
 
-describe('what is read again for ends is bounded', () => {
+describe('the text that is read again for ends is limited', () => {
   const list = 'a: [1,\n  2]\n'
   const filler = (bytes: number) => `b: ${'x'.repeat(bytes)}\n`
   const endOf = (text: string, line: number) => {
@@ -257,16 +258,16 @@ describe('what is read again for ends is bounded', () => {
     return [endLine - line, endColumn]
   }
 
-  test('a value in a document of up to a megabyte ends where it ends, in a larger one on its own line', () => {
+  test('a value ends on its last line, but on its first line in a document larger than a megabyte', () => {
     expect(endOf(list + filler(1_000_000), 1)).toEqual([1, 5])
     expect(endOf(list + filler(1_100_000), 1)).toEqual([0, 7])
   })
 
-  test('it is the document that counts, not the file', () => {
+  test('the limit applies to the document, not to the file', () => {
     expect(endOf(`${`${filler(900_000)}---\n`.repeat(40)}${list}`, 81)).toEqual([1, 5])
   })
 
-  test('in all files together no more than sixteen megabytes are read again, in the order of the findings', () => {
+  test('at most sixteen megabytes of all files together are read again, in the order of the findings', () => {
     const bytes = new TextEncoder().encode(list + filler(1_000_000))
     const findingsByFile = Array.from({ length: 20 }, (_, n) => findingAt(1, 4, { file: `${n}.yaml` }))
     const lines = addFindingEnds(findingsByFile, () => bytes).map((found) => found.at?.endLine)

@@ -1,4 +1,4 @@
-// A template with one more bundle: only the lines that are needed, in the manner of what stands there.
+// Adds a bundle to a template: only the necessary lines, in the style of the existing lines.
 import { describe, expect, test } from '@jest/globals'
 import { amendTemplate, type BundleRelease } from '../../../../packages/fbc/src/template/amend-template.ts'
 
@@ -16,7 +16,7 @@ function amendTemplateText(text: string, more: Partial<BundleRelease> = {}): str
   return result.ok ? new TextDecoder().decode(result.value) : `refused: ${result.error}`
 }
 
-/** What is new, as lines; fails where an old line is gone or stands elsewhere. */
+/** The added lines; fails if an old line is gone or has moved. */
 function findAddedLines(text: string, more: Partial<BundleRelease> = {}): string[] {
   const old = text.split(/(?<=\n)/)
   const added: string[] = []
@@ -50,7 +50,7 @@ entries:
 `
 
 describe('a basic template', () => {
-  test('gets the lines of the bundle, and keeps all others', () => {
+  test('gets the lines of the bundle, and keeps all other lines', () => {
     expect(
       findAddedLines(basicTemplate, { skipRange: '>=1.0.0 <1.1.0', skips: ['foo.v1.0.1', 'foo.v1.0.2'] }),
     ).toEqual([
@@ -68,7 +68,7 @@ describe('a basic template', () => {
     )
   })
 
-  test('with deeper lists, other orders and quotes gets lines like them', () => {
+  test('gets lines that match its indentation, key order, and quotes', () => {
     const text = `entries:
     -   entries:
             -   replaces: "foo.v0.9.0"
@@ -105,7 +105,7 @@ schema: olm.template.basic`
   test.each([
     ['an empty list', 'entries: []   # none yet', '  - name: foo.v1.1.0'],
     ['no list', 'entries:', '  - name: foo.v1.1.0'],
-  ])('whose channel has %s gets the first entry', (_, entries, line) => {
+  ])('gets the first entry of a channel that has %s', (_, entries, line) => {
     const text = `schema: olm.template.basic
 entries:
 - schema: olm.channel
@@ -130,7 +130,7 @@ entries:
     expect(amendTemplateText(text)).toMatch(/entries:( {3}# none yet)?\n {2}- name/)
   })
 
-  test('of items on one line each gets such items', () => {
+  test('with each item on one line gets the new items on one line', () => {
     const text = `schema: olm.template.basic
 entries:
 - {schema: olm.channel, package: foo, name: stable, entries: [{name: foo.v1.0.0}]}
@@ -142,7 +142,7 @@ entries:
     )
   })
 
-  test.each([undefined, 2, '\t'])('in JSON stays such, indented by %p', (indent) => {
+  test.each([undefined, 2, '\t'])('in JSON stays JSON, with the indentation %p', (indent) => {
     const value = {
       schema: 'olm.template.basic',
       entries: [
@@ -161,14 +161,14 @@ entries:
     if (indent === 2) expect(text).toBe(JSON.stringify(wanted, undefined, 2))
   })
 
-  test('keeps the ends of its lines, and the end of its text', () => {
+  test('keeps its line endings, and stays without a final newline', () => {
     const windows = basicTemplate.replaceAll('\n', '\r\n').trimEnd()
     expect(amendTemplateText(windows)).toBe(
       amendTemplateText(basicTemplate).replaceAll('\n', '\r\n').trimEnd(),
     )
   })
 
-  test('keeps comments behind its last item behind it, where they stand as deep', () => {
+  test('keeps comments with the same indentation after the last item', () => {
     const text = `schema: olm.template.basic
 entries:
   - schema: olm.channel
@@ -191,12 +191,12 @@ entries:
     ])
   })
 
-  test('that has the bundle is left alone', () => {
+  test('that already contains the bundle is not changed', () => {
     expect(amendTemplateText(amendTemplateText(basicTemplate))).toBe(amendTemplateText(basicTemplate))
   })
 })
 
-describe('a template is begun', () => {
+describe('a template is created', () => {
   test.each(['olm.template.basic', 'olm.semver'] as const)('as %s', (type) => {
     const result = amendTemplate(undefined, type, {
       ...newRelease,
@@ -247,13 +247,13 @@ Candidate:
 STABLE: # none
   bundles: []
 `
-  test('gets the image, spelt as what is there', () => {
+  test('gets the image with the key spelling of existing items', () => {
     expect(findAddedLines(text, { channels: ['candidate'] })).toEqual([
       '    - Image: quay.io/foo/foo@sha256:1',
     ])
   })
 
-  test('gets lists that are empty, and channels that it does not have', () => {
+  test('gets the image in an empty list, and in a channel that it does not have', () => {
     expect(amendTemplateText(text, { channels: ['Stable', 'fast'] })).toBe(
       text.replace(
         'bundles: []\n',
@@ -275,13 +275,13 @@ describe('nothing is written', () => {
       'lists are used twice',
       `entries: &all\n- {schema: olm.bundle, image: a}\nmore: *all\nschema: olm.template.basic\n`,
     ],
-    ['keys stand twice', `entries: []\nentries: []\nschema: olm.template.basic\n`],
-    ['it is another kind', 'schema: olm.template.substitutes\nentries: []\n'],
-    ['it is no text', 'schema: olm.template.basic\nentries: []\n# \u00ff'],
-    ['it is one value', '- schema: olm.template.basic\n'],
-  ])('where %s', (_, text) => {
+    ['keys occur twice', `entries: []\nentries: []\nschema: olm.template.basic\n`],
+    ['the template is of another kind', 'schema: olm.template.substitutes\nentries: []\n'],
+    ['it is not UTF-8', 'schema: olm.template.basic\nentries: []\n# \u00ff'],
+    ['it is a list', '- schema: olm.template.basic\n'],
+  ])('if %s', (_, text) => {
     const bytes = new TextEncoder().encode(text)
-    // Alone it is not UTF-8.
+    // Without its first byte, the character is not UTF-8.
     const given = text.includes('\u00ff') ? bytes.filter((byte) => byte !== 0xc3) : bytes
     const result = amendTemplate(given, 'olm.template.basic', newRelease)
     expect(result.ok && new TextDecoder().decode(result.value)).toBe(false)

@@ -1,4 +1,4 @@
-// What counts as a difference between a rendered template and a catalog that was checked in.
+// What counts as a difference between a rendered template and a checked-in catalog.
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -34,8 +34,8 @@ const csvMetadataProperty = { type: 'olm.csv.metadata', value: { displayName: 'F
 const bundleObjectProperty = { type: 'olm.bundle.object', value: { data: 'e30=' } }
 const packageProperty = { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' } }
 
-describe('nothing differs', () => {
-  test('where order and formatting do', () => {
+describe('there is no drift', () => {
+  test('if only order and formatting differ', () => {
     const properties = [packageProperty, { type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]
     const turned = [{ type: 'olm.gvk', value: { version: 'v1', kind: 'K', group: 'g' } }, packageProperty]
     expect(
@@ -47,7 +47,7 @@ describe('nothing differs', () => {
     const skipping = (...skips: string[]) => channelBlob('stable', 'foo', [{ name: 'foo.v1', skips }])
     expect(findDriftBetween([skipping('a', 'b')], [skipping('b', 'a')])).toEqual([])
   })
-  test('where a bundle keeps its metadata in another way', () => {
+  test('if a bundle stores its metadata in another form', () => {
     const withProperties = (...properties: CatalogBlob[]) => [
       { ...fooBundle, properties: [packageProperty, ...properties] },
     ]
@@ -57,8 +57,8 @@ describe('nothing differs', () => {
   })
 })
 
-describe('a difference is told', () => {
-  test('for a channel as a whole, and for an entry where the channel is there', () => {
+describe('a difference is reported', () => {
+  test('for an entire channel, and for a single entry if both sides have the channel', () => {
     const two = channelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1'])
     const other = channelBlob('fast', 'foo', ['foo.v1'])
     expect(findDriftBetween([...fooCatalog, other], fooCatalog)).toEqual(['missing channel fast'])
@@ -89,7 +89,7 @@ describe('a difference is told', () => {
       `differs bundle foo.v1 (${field}) :3`,
     ])
   })
-  test('for packages, deprecations and blobs of other schemas', () => {
+  test('for packages, deprecations, and blobs of other schemas', () => {
     expect(findDriftBetween([packageBlob('foo', 'fast')], [packageBlob('foo')])).toEqual([
       'differs package foo (default channel) :1',
     ])
@@ -102,7 +102,7 @@ describe('a difference is told', () => {
       'extra mine blob x :1',
     ])
   })
-  test('for description and icon, unless one side does not know them', () => {
+  test('for descriptions, unless they are excluded from the comparison', () => {
     const described = packageBlob('foo', 'stable', { description: 'Foo' })
     expect(findDriftBetween([described], [packageBlob('foo')])).toEqual([
       'differs package foo (description) :1',

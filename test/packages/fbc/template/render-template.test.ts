@@ -11,7 +11,7 @@ const encoder = new TextEncoder()
 let registry: MockRegistry
 const renderedByImage = new Map<string, RenderedBundle>()
 
-/** The real opm beside a registry that runs in this process, so it must not block it. */
+/** Runs the real opm without blocking this process, which serves the registry. */
 async function renderWithOpm(
   args: readonly string[],
   input = '',
@@ -96,7 +96,7 @@ const renderOurTemplate = (template: string): string => {
   })
   return result.ok ? formatCatalogJson(result.value) : `error: ${result.error}`
 }
-/** What opm prints for the same template: its output, or its error without the program's frame. */
+/** What opm prints for the same template: its output, or its error without the log prefix and the usage text. */
 async function renderTemplateWithOpm(template: string): Promise<string> {
   const { code, out, err } = await renderWithOpm(
     ['alpha', 'render-template', '-', '--use-http', '-o', 'json'],
@@ -147,7 +147,7 @@ describe('a semver template is rendered as opm renders it', () => {
     ],
     ['a single bundle', () => semverTemplate('', { stable: ['1.0.0'] })],
     [
-      'keys in two spellings, of which the last counts',
+      'keys in two spellings, of which the last one applies',
       () => semverTemplate('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
     ],
     [
@@ -166,7 +166,7 @@ describe('a semver template is rendered as opm renders it', () => {
   testWithOpm.each([
     ['no bundles', () => semverTemplate('', {})],
     [
-      'a preference for what is not made',
+      'a preference for a channel type that is not generated',
       () => semverTemplate('defaultChannelTypePreference: major', { stable: ['1.0.0'] }),
     ],
     [
@@ -178,29 +178,32 @@ describe('a semver template is rendered as opm renders it', () => {
     ],
     ['an unknown preference', () => semverTemplate('defaultChannelTypePreference: x', { stable: ['1.0.0'] })],
     ['an unknown field', () => semverTemplate('foo: 1', { stable: ['1.0.0'] })],
-    ['an unknown field inside', () => `schema: olm.semver\nstable:\n  bundles:\n  - image: a\n    zoo: 1\n`],
+    ['an unknown nested field', () => `schema: olm.semver\nstable:\n  bundles:\n  - image: a\n    zoo: 1\n`],
     ['two packages', () => semverTemplate('', { stable: ['1.0.0', bundleTag('bar')] })],
     ['one bundle twice', () => semverTemplate('', { stable: ['1.0.0', bundleTag('again')] })],
-    ['versions without an order', () => semverTemplate('', { stable: ['1.2.5', '1.2.5+b'] })],
+    [
+      'versions that differ only in build metadata',
+      () => semverTemplate('', { stable: ['1.2.5', '1.2.5+b'] }),
+    ],
     ['a wrong type', () => `schema: olm.semver\nstable: 1\n`],
-    ['a schema that is no text', () => `schema: 1\nstable: {}\n`],
+    ['a schema that is not a string', () => `schema: 1\nstable: {}\n`],
     ['a schema in another spelling', () => `schema: olm.semver\nSchema: []\n`],
     ['a list', () => `- a\n`],
     ['an empty document', () => `# nothing\n---\nschema: olm.semver\n`],
     [
-      'keys written twice',
+      'duplicate keys',
       () => `schema: olm.semver\nfast: {}\nfast: {}\nstable: {bundles: [], bundles:\n  [] }\n`,
     ],
     [
-      'a merge over a key',
+      'a merge key over an existing key',
       () => `schema: olm.semver\nfast: &f {bundles: []}\nstable:\n  bundles: []\n  <<: *f\n`,
     ],
-    ['a number and a bool for texts', () => `schema: olm.semver\ndefaultChannelTypePreference: yes\n`],
+    ['a boolean in place of a string', () => `schema: olm.semver\ndefaultChannelTypePreference: yes\n`],
     ['an unknown field before a wrong type', () => `schema: olm.semver\nfoo: 1\nstable: 1\n`],
     ['a wrong type before an unknown field', () => `schema: olm.semver\nfast: 1\nfoo: 1\n`],
-    ['JSON that YAML does not take', () => `{"schema": "olm.semver",\n\t"x\\/y": 1}`],
-  ])('with the same complaint about %s', async (_, template) => {
-    // opm sorts unstably: which of two equal versions it names first is chance.
+    ['JSON that is not valid YAML', () => `{"schema": "olm.semver",\n\t"x\\/y": 1}`],
+  ])('with the same error about %s', async (_, template) => {
+    // opm's sort is not stable, so either of two equal versions can come first.
     const settled = (text: string) => text.replaceAll('1.2.5+b', '1.2.5')
     expect(settled(renderOurTemplate(template()))).toBe(settled(await renderTemplateWithOpm(template())))
   })
@@ -241,7 +244,7 @@ describe('a basic template is rendered as opm renders it', () => {
       () =>
         `schema: olm.template.basic\nentries:${catalogEntries()}\n- {schema: olm.bundle, name: ignored, image: '${bundleReference('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${bundleReference('0.9.0')}'}`,
     ],
-    ['nothing', () => 'schema: olm.template.basic\nunknown: 1\nentries: []'],
+    ['no entries', () => 'schema: olm.template.basic\nunknown: 1\nentries: []'],
     [
       'keys in two spellings',
       () =>
@@ -256,25 +259,28 @@ describe('a basic template is rendered as opm renders it', () => {
       'a blob with a key in two spellings',
       () => 'schema: olm.template.basic\nentries:\n- {schema: x, Schema: x}',
     ],
-    ['a blob that is none', () => '{"schema": "olm.template.basic", "entries": [{"schema": "x"}, [1, 2]]}'],
     [
-      'a number without end',
+      'a blob that is not an object',
+      () => '{"schema": "olm.template.basic", "entries": [{"schema": "x"}, [1, 2]]}',
+    ],
+    [
+      'a number that is out of range',
       () => '{"schema": "olm.template.basic", "entries": [{"schema": "x", "y": 1e999}]}',
     ],
-    ['entries that are no list', () => 'schema: olm.template.basic\nentries: {}'],
+    ['entries that are not a list', () => 'schema: olm.template.basic\nentries: {}'],
     [
       'a bundle object that cannot be read',
       () =>
         'schema: olm.template.basic\nentries:\n- {schema: olm.bundle, image: a, properties: [{type: olm.bundle.object, value: {data: 1}}]}',
     ],
     [
-      'a bundle that says more',
+      'a bundle with other fields than its image',
       () =>
         `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${bundleReference('1.0.0')}'}`,
     ],
     ['an entry without a schema', () => 'schema: olm.template.basic\nentries:\n- {name: x}'],
     [
-      'a blob of a wrong type',
+      'a blob with a field of the wrong type',
       () => 'schema: olm.template.basic\nentries:\n- {schema: olm.channel, entries: 1}',
     ],
     ['an unknown schema', () => 'schema: olm.template.other\nentries: []'],
@@ -290,21 +296,21 @@ describe('a substitutes template is rendered as opm renders it', () => {
       'a newer bundle',
       () => substitutesTemplate(`- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}`),
     ],
-    ['a rebuilt one', () => substitutesTemplate(`- {name: '${bundleTag('rebuilt')}', base: foo.v1.0.0}`)],
+    ['a rebuilt bundle', () => substitutesTemplate(`- {name: '${bundleTag('rebuilt')}', base: foo.v1.0.0}`)],
     [
-      'two',
+      'two substitutions',
       () =>
         substitutesTemplate(
           `- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${bundleReference('1.2.0')}', base: foo.v1.1.0}`,
         ),
     ],
-    ['none', () => substitutesTemplate('[]')],
+    ['no substitutions', () => substitutesTemplate('[]')],
     [
       'an older bundle',
       () => substitutesTemplate(`- {name: '${bundleReference('0.9.0')}', base: foo.v1.0.0}`),
     ],
     [
-      'a base that is not there',
+      'a base that does not exist',
       () => substitutesTemplate(`- {name: '${bundleReference('1.0.1')}', base: foo.v7}`),
     ],
     [
@@ -323,20 +329,20 @@ describe('a substitutes template is rendered as opm renders it', () => {
     ],
     ['no name', () => substitutesTemplate(`- {base: foo.v1.0.0}`)],
     ['no base', () => substitutesTemplate(`- {name: x}`)],
-    ['entries that are no catalog', () => substitutesTemplate('[]', '')],
+    ['entries that are not a catalog', () => substitutesTemplate('[]', '')],
     [
       'a property without a value',
       () =>
         substitutesTemplate('[]', `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`),
     ],
-    ['substitutions of a wrong type', () => substitutesTemplate(`- {name: 1}`)],
+    ['substitutions of the wrong type', () => substitutesTemplate(`- {name: 1}`)],
     ['substitutions in another spelling', () => `${substitutesTemplate('[]')}Substitutions: {}`],
   ])('%s', async (_, template) => {
     expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
   })
 })
 
-test('the references a template needs are told before any is asked for', () => {
+test('the image references of a template are listed before any image is rendered', () => {
   const images = (template: string) => getTemplateImages(encoder.encode(template))
   expect(
     images(
@@ -374,22 +380,22 @@ describe('the package of a semver template is described by the head of its defau
   const spec = `description: d, icon: [{mediatype: image/png, base64data: aGk=}]`
   const icon = { base64data: 'aGk=', mediatype: 'image/png' }
 
-  test('whose manifest may be YAML', () => {
+  test('whose manifest can be YAML', () => {
     expect(described(`kind: ClusterServiceVersion\nspec: {${spec}}`)).toEqual({
       ...bare,
       description: 'd',
       icon,
     })
   })
-  test('unless opm cannot read that', () => {
+  test('unless opm cannot read the manifest', () => {
     expect(
       described(`kind: ClusterServiceVersion\nmetadata: {annotations: {a: 1}}\nspec: {${spec}}`),
     ).toEqual(bare)
   })
-  test('nor where the manifest calls itself otherwise', () => {
+  test('unless the manifest spells the key of its kind differently', () => {
     expect(described(`Kind: ClusterServiceVersion\nspec: {${spec}}`)).toEqual(bare)
   })
-  test('whatever the spelling of the keys that led there', () => {
+  test('regardless of the spelling of the template keys', () => {
     expect(
       described(
         `kind: ClusterServiceVersion\nspec: {${spec}}`,
@@ -399,7 +405,7 @@ describe('the package of a semver template is described by the head of its defau
   })
 })
 
-test('a semver template with more bundles than a call takes arguments is read to its end', () => {
+test('a semver template with more bundles than a call accepts arguments is read completely', () => {
   const bundles = Array.from({ length: 200_000 }, (_, at) => `  - image: r${at}\n`).join('')
   const images = getTemplateImages(encoder.encode(`schema: olm.semver\nstable:\n  bundles:\n${bundles}`))
   expect(images).toMatchObject({ ok: true, value: { length: 200_000 } })

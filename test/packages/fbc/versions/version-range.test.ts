@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { isInRange, parseVersionRange } from '../../../../packages/fbc/src/versions/version-range.ts'
 import { parseVersion } from '../../../../packages/fbc/src/versions/version.ts'
 
-/** Versions for which Go's own answers are recorded. */
+/** Versions for which the results of Go are recorded. */
 const testedVersions = [
   '0.9.0',
   '1.0.0',
@@ -24,7 +24,7 @@ function findMatchingVersions(range: string): string[] | string {
 }
 
 describe('a version range', () => {
-  test('counts prereleases like any other version', () => {
+  test('includes prereleases like any other version', () => {
     expect(findMatchingVersions('>=1.0.0 <2.0.0')).toEqual([
       '1.0.0',
       '1.0.5',
@@ -36,22 +36,22 @@ describe('a version range', () => {
     expect(findMatchingVersions('>=1.0.0 <2.0.0-0')).not.toContain('2.0.0-rc.1')
   })
 
-  test('absorbs a blank after an operator of comparison', () => {
+  test('ignores a space after a comparison operator', () => {
     expect(findMatchingVersions('>= 1.0.0 < 1.5.0')).toEqual(['1.0.0', '1.0.5', '1.5.0-alpha.1'])
   })
 
-  test('drops tokens of one byte without a word', () => {
+  test('silently drops tokens of one byte', () => {
     expect(findMatchingVersions('1.0.0 - 2.0.0')).toEqual([])
     expect(findMatchingVersions('! 1.5.0')).toEqual(['1.5.0', '1.5.0+build2'])
     expect(findMatchingVersions('>=1.0.0 , <1.0.1')).toEqual(['1.0.0'])
   })
 
-  test('knows alternatives, and an empty one between two matches nothing', () => {
+  test('supports alternatives, and an empty one between two others matches nothing', () => {
     expect(findMatchingVersions('<1.0.0 || 2.0.0')).toEqual(['0.9.0', '2.0.0'])
     expect(findMatchingVersions('1.0.0 || || 2.0.0')).toEqual(['1.0.0', '2.0.0'])
   })
 
-  test('expands x, with the mistakes of blang', () => {
+  test('expands x with the same bugs as blang', () => {
     expect(findMatchingVersions('1.0.x')).toEqual(['1.0.0', '1.0.5'])
     expect(findMatchingVersions('1.x')).toContain('2.0.0-rc.1')
     expect(findMatchingVersions('1.x.x')).toEqual(['1.0.0', '1.0.5'])
@@ -74,12 +74,12 @@ describe('a version range', () => {
       'Could not parse Range ">=1.5": Could not parse version "1.5" in ">=1.5": No Major.Minor.Patch elements found',
     ],
     ['>=1.0.0\t<2.0.0', expect.stringContaining('Invalid character(s) found in patch number')],
-  ])('%j is refused in the words of blang', (range, error) => {
+  ])('%j is rejected with the error message of blang', (range, error) => {
     expect(findMatchingVersions(range)).toEqual(error)
   })
 
   test.each(['>=1.0.0-fix', '<1.0.0-x', '^1.x', 'x1.0.0'])(
-    '%s passes, though it hardly means what it says',
+    '%s is accepted, although the range that it describes is probably not intentional',
     (range) => {
       expect(parseVersionRange(range).ok).toBe(true)
     },

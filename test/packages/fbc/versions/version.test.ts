@@ -27,18 +27,18 @@ describe('a version', () => {
     ['1.2.3+', 'Build meta data is empty'],
     ['1.2.3+a_b', 'Invalid character(s) found in build meta data "a_b"'],
     [' 1.2.3', 'Invalid character(s) found in major number " 1"'],
-  ])('%j is refused in the words of blang', (text, error) => {
+  ])('%j is rejected with the error message of blang', (text, error) => {
     expect(parseVersion(text)).toEqual({ ok: false, error })
   })
 
   test.each(['0.0.0', '1.2.3-rc.1+build.01', '1.2.3--', '1.2.18446744073709551615', '1.2.3+a-b'])(
-    '%s prints as it was written',
+    '%s is formatted as it was written',
     (text) => {
       expect(formatVersion(requireVersion(text))).toBe(text)
     },
   )
 
-  test('is ordered by precedence, exact beyond 2^53', () => {
+  test('is ordered by precedence, with exact comparison beyond 2^53', () => {
     const ascending = [
       '0.9.0',
       '1.0.0-1',
@@ -60,11 +60,11 @@ describe('a version', () => {
     }
   })
 
-  test('does not count build metadata in its order', () => {
+  test('is ordered without regard to build metadata', () => {
     expect(compareVersions(requireVersion('1.0.0+a'), requireVersion('1.0.0+b'))).toBe(0)
   })
 
-  test('of a megabyte of digits is refused at once', () => {
+  test('with a megabyte of digits is rejected', () => {
     expect(parseVersion(`${'9'.repeat(1_000_000)}.0.0`).ok).toBe(false)
   })
 })

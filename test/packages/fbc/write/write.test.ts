@@ -16,7 +16,7 @@ const renderCatalog = (text: string, write: typeof formatCatalogJson) => {
   return read.ok ? write(read.value) : `error: ${read.error}`
 }
 
-/** What opm writes for a catalog of this text; undefined where there is no opm. */
+/** What opm writes for a catalog of this text; undefined if opm is not installed. */
 function renderCatalogWithOpm(text: string, format: 'json' | 'yaml'): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'write-'))
   writeFileSync(join(folder, 'c.json'), text)
@@ -180,11 +180,11 @@ const keyNames = [
   '日',
 ]
 
-/** A custom blob keeps any value: the whole alphabet of the writers. */
+/** A custom blob can contain any value, so it covers everything that the writers support. */
 const customBlob = (value: Json) => JSON.stringify({ schema: 'custom', package: 'p', value })
 
-describe('written as opm writes it', () => {
-  test('texts and values of every kind, in both formats', () => {
+describe('output is the same as from opm for', () => {
+  test('strings and values of every kind, in both formats', () => {
     const lists = JSON.stringify({
       schema: 'custom',
       package: 'p',
@@ -210,7 +210,7 @@ describe('written as opm writes it', () => {
       if (expected !== undefined) expect(renderCatalog(text, write)).toBe(expected)
     }
   })
-  test('blobs in their order, with empty and unknown fields as opm keeps them', () => {
+  test('blobs in any order, with empty and unknown fields', () => {
     const text = `
 {"schema":"zzz","package":"foo","b":1,"a":[]}
 {"schema":"nobody","b":1}
@@ -232,7 +232,7 @@ describe('written as opm writes it', () => {
     }
     expect(renderCatalog(text, formatCatalogJson)).toContain('"entries": null')
   })
-  test('random texts and values', () => {
+  test('random strings and values', () => {
     const alphabet = fc.constantFrom(...' \n\t:#-?"\'\\[]{}abyn01.é\u2028😀&*!|>%@`,~=<_'.split(/(?:)/u))
     const text = fc.oneof(
       fc.string({ unit: alphabet, maxLength: 120 }),
@@ -248,7 +248,7 @@ describe('written as opm writes it', () => {
         fc.dictionary(text, tie('value'), { maxKeys: 4 }),
       ),
     })).value
-    // One run of opm for many samples: each is a blob of its own.
+    // One run of opm for many samples: each is a separate blob.
     const samples = fc.sample(value, { numRuns: 300, seed: 20 }).map(customBlob).join('\n')
     for (const [format, write] of [
       ['yaml', formatCatalogYaml],
@@ -259,7 +259,7 @@ describe('written as opm writes it', () => {
         expect(renderCatalog(samples, write).split('---\n')).toEqual(expected.split('---\n'))
     }
   })
-  test('real packages, which opm wrote', () => {
+  test('real packages', () => {
     const root = findSharedPath('community-operators', 'catalogs', 'v4.22')
     if (root === undefined) return
     for (const name of readdirSync(root).slice(0, 8)) {
@@ -274,7 +274,7 @@ describe('written as opm writes it', () => {
   })
 })
 
-test('a file that opm cannot load is refused in its words', () => {
+test('a file that opm cannot load is rejected with the message of opm', () => {
   expect(renderCatalog('{"schema":"olm.package","name":1}', formatCatalogJson)).toMatch(
     /^error: expected value for key "name" to be a string/,
   )
@@ -284,7 +284,7 @@ test('a file that opm cannot load is refused in its words', () => {
   expect(renderCatalog('{"name":"x"}', formatCatalogJson)).toMatch(/missing root schema field/)
 })
 
-test('aliases cannot make an endless output', () => {
+test('aliases cannot produce endless output', () => {
   const bomb = `schema: x\na: &a [1,1,1,1,1,1,1,1,1,1]\n${[...'bcdefgh'].map((name, at) => `${name}: &${name} [${Array(10).fill(`*${'abcdefgh'[at]}`).join()}]`).join('\n')}`
   expect(renderCatalog(bomb, formatCatalogJson)).toMatch(/^error: /)
 })

@@ -1,4 +1,4 @@
-// What GitHub refuses beyond the table of settings: each rule with its source beside the code that enforces it.
+// What GitHub rejects beyond the settings table. The code that enforces each rule links to its source.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import { dequeueReasons } from '../../../../sandbox/github/branch-rules/merge-queue.ts'
@@ -36,7 +36,7 @@ const readMergeState = async ({ name, pull }: MergeCase): Promise<string> => {
 const approvalRule = createPullRequestRule({ required_approving_review_count: 1 })
 const changesRequestedMessage = 'Changes have been requested.'
 
-describe('GitHub’s own merge is blocked', () => {
+describe('a merge by GitHub is blocked', () => {
   test('until each environment has a successful deployment of the head', async () => {
     const rule = {
       type: 'required_deployments',
@@ -57,7 +57,7 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('until code scanning has seen the head and found nothing', async () => {
+  test('until code scanning has analyzed the head and found no alerts', async () => {
     const tools = [{ tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }]
     const it = await openMergeCase([{ type: 'code_scanning', parameters: { code_scanning_tools: tools } }])
     const { github } = rulesFixture.githubFixture
@@ -72,7 +72,7 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('until the required workflow passed on the head; a push is never enough', async () => {
+  test('until the required workflow passes on the head, while a push stays rejected', async () => {
     const workflows = [{ path: '.github/workflows/ci.yml', repository_id: 1 }]
     const it = await openMergeCase([{ type: 'workflows', parameters: { workflows } }])
     const expectedMessage = "Required workflow 'ci' is not satisfied"
@@ -83,7 +83,7 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('for a squash of another author’s commits where signatures are required', async () => {
+  test('for a squash of another author’s commits if signatures are required', async () => {
     const it = await openMergeCase([{ type: 'required_signatures' }], { signed: true })
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual(
       createRuleRejection('Commits must have verified signatures.'),
@@ -91,7 +91,7 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await rulesFixture.mergeByApi(it, 'merge')).toHaveProperty('sha')
   })
 
-  test('by requested changes alone, however many others approve', async () => {
+  test('by requested changes, even with enough approvals', async () => {
     const it = await openMergeCase([approvalRule])
     const { github } = rulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
@@ -102,7 +102,7 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('by a review of the same commit in another pull request', async () => {
+  test('by requested changes on the same commit in another pull request', async () => {
     const it = await openMergeCase([approvalRule])
     const { github } = rulesFixture.githubFixture
     await github.pushToBase(it.full, { x: '1' }, { branch: 'release' })
@@ -121,7 +121,7 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('until the team of a required reviewer approves what it looks after', async () => {
+  test('until a member of the required team approves the files that match its patterns', async () => {
     const { github } = rulesFixture.githubFixture
     const team = github.createTeam('catalogs', `reviewers-${Date.now()}`, ['carol'])
     const reviewer = { id: team.id, type: 'Team' }
@@ -136,14 +136,14 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('while another merge of it is under way', async () => {
+  test('while another merge of the same pull request is in progress', async () => {
     const it = await openMergeCase([])
     const both = await Promise.all([rulesFixture.mergeByApi(it), rulesFixture.mergeByApi(it)])
     expect(both).toContainEqual({ status: 405, message: 'Merge already in progress' })
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
-  test('while it is computed whether it can be merged', async () => {
+  test('while GitHub is still computing mergeability', async () => {
     const it = await openMergeCase([])
     rulesFixture.githubFixture.github.delayTestMerges(50)
     const message = 'Pull Request is not mergeable'
@@ -153,11 +153,11 @@ describe('GitHub’s own merge is blocked', () => {
   })
 })
 
-describe('rules of names', () => {
+describe('pattern rules', () => {
   test.each([
     ['commit_message_pattern', { operator: 'starts_with', pattern: 'feat: ' }, 'Commit message must start'],
     ['committer_email_pattern', { operator: 'ends_with', pattern: '@acme.test' }, 'Committer email must end'],
-  ])('%s binds the pushed merge, too', async (type, parameters, says) => {
+  ])('%s also applies to a pushed merge', async (type, parameters, says) => {
     const it = await openMergeCase([{ type, parameters }])
     const { accepted, remote } = await rulesFixture.pushMerge(it)
     expect(accepted).toBe(false)
@@ -165,7 +165,7 @@ describe('rules of names', () => {
     expect(remote).toContain(it.mergeSha)
   })
 
-  test('a branch name pattern refuses temporary branches that do not fit', async () => {
+  test('a branch name pattern rejects temporary branches that do not match', async () => {
     const it = await openMergeCase([])
     rulesFixture.githubFixture.github.addRules(
       it.full,
@@ -179,7 +179,7 @@ describe('rules of names', () => {
 })
 
 describe('an organization’s ruleset', () => {
-  test('binds its repositories beside their own, and is read with them', async () => {
+  test('applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
     const it = await openMergeCase([])
     const { github, octokit } = rulesFixture.githubFixture
     const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
@@ -199,7 +199,7 @@ describe('an organization’s ruleset', () => {
 })
 
 describe('mergeable_state', () => {
-  test('blocked, behind, unstable, draft, dirty, clean and unknown', async () => {
+  test('reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
     const { github, octokit } = rulesFixture.githubFixture
     const it = await openMergeCase([
       createChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
@@ -226,7 +226,7 @@ describe('Update branch', () => {
     createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
   ]
 
-  test('dismisses approvals when it changes the diff, and only then', async () => {
+  test('dismisses approvals only if it changes the diff', async () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`)
     const text = (first: string, last: string) => [first, ...lines, last, ''].join('\n')
     const it = await openMergeCase(rules, {
@@ -244,7 +244,7 @@ describe('Update branch', () => {
     expect(review.state).toBe('DISMISSED')
   })
 
-  test('is the author’s to allow', async () => {
+  test('requires permission from the author', async () => {
     const it = await openMergeCase([], { maintainerCanModify: false })
     const { octokit } = rulesFixture.githubFixture
     const pullParams = { ...it.name, pull_number: it.pull.number }
@@ -257,7 +257,7 @@ describe('Update branch', () => {
 })
 
 describe('auto-merge', () => {
-  test('merges when the last requirement is met, and not while it is not', async () => {
+  test('merges only when the last requirement is met', async () => {
     const it = await openMergeCase([approvalRule])
     const { github } = rulesFixture.githubFixture
     await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(/Auto merge is not allowed/)
@@ -270,7 +270,7 @@ describe('auto-merge', () => {
     expect(it.pull).toMatchObject({ state: 'closed', merged: { by: { login: 'bob' } } })
   })
 
-  test('ends when a person without write access pushes', async () => {
+  test('is disabled when a user without write access pushes', async () => {
     const it = await openMergeCase([approvalRule])
     const { github } = rulesFixture.githubFixture
     github.allowAutoMerge(it.full)
@@ -279,7 +279,7 @@ describe('auto-merge', () => {
     expect(it.pull.autoMerge).toBeNull()
   })
 
-  test('is refused where it could be merged at once', async () => {
+  test('is rejected if the pull request can be merged immediately', async () => {
     const it = await openMergeCase([])
     rulesFixture.githubFixture.github.allowAutoMerge(it.full)
     await expect(rulesFixture.githubFixture.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
@@ -298,7 +298,7 @@ describe('leaving the merge queue', () => {
     expect(deliveries.findLast(({ action }) => action === 'dequeued')?.payload).toMatchObject({ reason })
   })
 
-  test('because the branch does not take it any more', async () => {
+  test('because branch protection no longer allows the merge', async () => {
     const it = await openMergeCase([createQueueRule(), createChecksRule([{ context: 'ci' }]), approvalRule])
     const { github } = rulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
@@ -326,7 +326,7 @@ describe('leaving the merge queue', () => {
 })
 
 describe('a renamed branch', () => {
-  test('takes its pull requests and its protection along', async () => {
+  test('keeps its pull requests and protection', async () => {
     const it = await openMergeCase([])
     const { github } = rulesFixture.githubFixture
     github.protect(it.full, 'main', { required_linear_history: true })
@@ -339,8 +339,8 @@ describe('a renamed branch', () => {
   })
 })
 
-describe('git’s words', () => {
-  test('for a branch that is locked, and for a GitHub that is down', async () => {
+describe('Git error messages', () => {
+  test('for a locked branch and for a GitHub outage', async () => {
     const it = await openMergeCase([])
     const { github } = rulesFixture.githubFixture
     const unlock = await github.lockBranch(it.full, 'main')

@@ -1,5 +1,5 @@
-// Required checks and a merge that was made elsewhere: on which commit they are judged, from whom they count, when they
-// are seen, and how what is missing is said.
+// Required checks for a merge that was created outside GitHub: the commit they are evaluated on, the apps that count,
+// when they become visible, and how missing checks are reported.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { formatUnmetRequiredChecks } from '../../../../sandbox/github/branch-rules/required-checks.ts'
 import {
@@ -36,13 +36,13 @@ const createExpectedRejection = ({ full }: MergeCase, ...says: string[]): PushRe
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
 
 describe('a pushed merge', () => {
-  test('of a green head that contains the base needs no checks of its own', async () => {
+  test('of a passing head that contains the base needs no checks on the merge commit', async () => {
     const it = await openMergeCase(['ci'], { behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
   })
 
-  test('of such a head needs them as soon as it holds something else', async () => {
+  test('of such a head needs checks if it contains other changes', async () => {
     const it = await openMergeCase(['ci'], { behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     const { mergeSha } = await rulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
@@ -50,7 +50,7 @@ describe('a pushed merge', () => {
     expect(pushed).toEqual(createExpectedRejection(it, 'Required status check "ci" is expected.'))
   })
 
-  test('of such a head needs an open pull request behind it', async () => {
+  test('of such a head needs checks if the pull request is closed', async () => {
     const it = await openMergeCase(['ci'], { behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     await rulesFixture.githubFixture.github.close(it.pull)
@@ -59,19 +59,22 @@ describe('a pushed merge', () => {
     )
   })
 
-  test.each([false, true])('of a green head that is behind is refused, strict %s', async (strict) => {
-    const it = await openMergeCase(['ci', 'lint'], { strict })
-    for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
-    expect(await rulesFixture.pushMerge(it)).toEqual(
-      createExpectedRejection(it, '2 of 2 required status checks are expected.'),
-    )
-    // On itself they do: a merge contains its base, so strict holds by itself.
-    await rulesFixture.stage(it)
-    for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.mergeSha, check)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
-  })
+  test.each([false, true])(
+    'of a passing head that is behind the base is rejected (strict: %s)',
+    async (strict) => {
+      const it = await openMergeCase(['ci', 'lint'], { strict })
+      for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
+      expect(await rulesFixture.pushMerge(it)).toEqual(
+        createExpectedRejection(it, '2 of 2 required status checks are expected.'),
+      )
+      // Checks on the merge commit count. The merge contains its base, so it always satisfies strict mode.
+      await rulesFixture.stage(it)
+      for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.mergeSha, check)
+      expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    },
+  )
 
-  test('sees checks only some time after they were posted', async () => {
+  test('is evaluated against new checks only after a delay', async () => {
     const it = await openMergeCase(['ci'])
     await rulesFixture.stage(it)
     rulesFixture.githubFixture.github.delayChecks(60_000)
@@ -83,7 +86,7 @@ describe('a pushed merge', () => {
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
   })
 
-  test('a check pinned to an app counts from that app alone', async () => {
+  test('a check pinned to an app counts only from that app', async () => {
     const it = await rulesFixture.openMergeCase()
     rulesFixture.githubFixture.github.addRules(it.full, [
       createChecksRule([{ context: 'ci', integration_id: 4711 }]),
@@ -94,7 +97,7 @@ describe('a pushed merge', () => {
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, expectedMessage))
   })
 
-  test('a check and a status of one name must both pass', async () => {
+  test('a check and a status with the same name must both pass', async () => {
     const it = await openMergeCase(['ci'])
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci')
@@ -115,14 +118,14 @@ describe('a pushed merge', () => {
   test.each([
     ['failure', 'Required status check "ci" is failing.'],
     [null, 'Required status check "ci" is in progress.'],
-  ] as const)('with a check that is %s is refused', async (conclusion, says) => {
+  ] as const)('is rejected if a check has the conclusion %s', async (conclusion, says) => {
     const it = await openMergeCase(['ci'])
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, says))
   })
 
-  test('by REST is judged as by git', async () => {
+  test('through REST follows the same rules as through Git', async () => {
     const it = await openMergeCase(['ci'])
     await rulesFixture.stage(it)
     const move = async (): Promise<unknown> =>
@@ -141,7 +144,7 @@ describe('a pushed merge', () => {
 })
 
 describe('the API', () => {
-  test('judges the head, behind or not', async () => {
+  test('evaluates the head, even if it is behind', async () => {
     const it = await openMergeCase(['ci'])
     const message = formatRuleViolations('Required status check "ci" is expected.')
     expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
@@ -149,14 +152,14 @@ describe('the API', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('when strict expects them all anew of a head that is behind', async () => {
+  test('in strict mode expects all checks again for a head that is behind', async () => {
     const it = await openMergeCase(['ci', 'lint'], { strict: true })
     for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
     const message = formatRuleViolations('2 of 2 required status checks are expected.')
     expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
   })
 
-  test('when strict merges a green head that contains the base', async () => {
+  test('in strict mode merges a passing head that contains the base', async () => {
     const it = await openMergeCase(['ci'], { strict: true, behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
@@ -164,7 +167,7 @@ describe('the API', () => {
 })
 
 describe('a rule for all branches', () => {
-  test('hits temporary branches, too, unless making branches is left out', async () => {
+  test('also applies to temporary branches unless branch creation is excluded', async () => {
     const it = await rulesFixture.openMergeCase()
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
     const checks = [{ context: 'ci' }, { context: 'lint' }]
@@ -183,7 +186,7 @@ describe('a rule for all branches', () => {
     expect(await rulesFixture.stage(it)).toMatchObject(acceptedPush)
   })
 
-  test('spares what it excludes', async () => {
+  test('does not apply to excluded branches', async () => {
     const it = await rulesFixture.openMergeCase()
     const ref_name = { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/**/*'] }
     rulesFixture.githubFixture.github.addRules(it.full, [createChecksRule([{ context: 'ci' }])], {
@@ -193,7 +196,7 @@ describe('a rule for all branches', () => {
   })
 })
 
-test('what is missing is named alone, counted when it is of one kind, and told apart when it is not', () => {
+test('one unmet check is named, several of one kind are counted, and several kinds are broken down', () => {
   const unmet = (...states: ('expected' | 'failing' | 'in progress' | 'pending')[]): string =>
     formatUnmetRequiredChecks(
       states.map((checkState, at) => ({ context: `c${at}`, state: checkState })),
@@ -204,6 +207,6 @@ test('what is missing is named alone, counted when it is of one kind, and told a
   expect(unmet('failing', 'expected')).toBe(
     '2 of 5 required status checks have not succeeded: 1 expected and 1 failing.',
   )
-  // Runs in progress are not among the kinds: the numbers do not add up, as observed.
+  // Checks in progress are not listed as a kind, so the numbers do not add up, as observed on GitHub.
   expect(unmet('failing', 'in progress')).toBe('2 of 5 required status checks have not succeeded: 1 failing.')
 })

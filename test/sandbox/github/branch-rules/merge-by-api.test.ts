@@ -1,4 +1,4 @@
-// What GitHub makes of a pull request when it merges it itself, what pins what, and its ways to move a ref.
+// How GitHub merges a pull request through its API, which commits a request pins, and how refs can be moved.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { runGit } from '../github-fixture.ts'
 import {
@@ -32,7 +32,7 @@ const runGraphql = async (query: string, variables: Record<string, unknown> = {}
   )
 
 describe('PUT merge', () => {
-  test('merge: both parents, the tree that was validated, signed by GitHub', async () => {
+  test('merge: has both parents and the validated tree, and is signed by GitHub', async () => {
     const it = await rulesFixture.openMergeCase()
     const merged = await rulesFixture.mergeByApi(it, 'merge')
     const tip = await readTipCommit(it)
@@ -46,7 +46,7 @@ describe('PUT merge', () => {
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: tip.sha, by: { type: 'Bot' } } })
   })
 
-  test('squash: one commit of the author, signed, and marked as merged though the head is not in it', async () => {
+  test('squash: creates one signed commit by the author, and marks the pull request as merged', async () => {
     const it = await rulesFixture.openMergeCase()
     await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     await rulesFixture.mergeByApi(it, 'squash')
@@ -58,7 +58,7 @@ describe('PUT merge', () => {
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: tip.sha } })
   })
 
-  test('rebase: each commit anew on the base, unsigned', async () => {
+  test('rebase: recreates each commit on the base, unsigned', async () => {
     const it = await rulesFixture.openMergeCase({ signed: true })
     await rulesFixture.githubFixture.github.pushToPull(it.pull, { 'beta.yaml': 'name: beta\n' })
     await rulesFixture.mergeByApi(it, 'rebase')
@@ -75,7 +75,7 @@ describe('PUT merge', () => {
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: tip.sha } })
   })
 
-  test('rebase: a head with merges cannot be', async () => {
+  test('rebase: rejects a head that contains merges', async () => {
     const it = await rulesFixture.openMergeCase()
     await rulesFixture.stage(it)
     await rulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
@@ -84,7 +84,7 @@ describe('PUT merge', () => {
     expect(await rulesFixture.mergeByApi(it, 'rebase')).toEqual({ status: 405, message })
   })
 
-  test('a head that moved is a conflict, a draft and a conflict cannot be merged', async () => {
+  test('rejects a moved head with 409, and a draft or a merge conflict with 405', async () => {
     const it = await rulesFixture.openMergeCase()
     const message = 'Head branch was modified. Review and try the merge again.'
     expect(await rulesFixture.mergeByApi(it, 'merge', { sha: it.baseSha })).toEqual({ status: 409, message })
@@ -101,14 +101,14 @@ describe('PUT merge', () => {
     })
   })
 
-  test('nothing pins the base: it is merged into what the base is by then', async () => {
+  test('does not pin the base, and merges into its current tip', async () => {
     const it = await rulesFixture.openMergeCase()
     const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     await rulesFixture.mergeByApi(it)
     expect((await readTipCommit(it)).parents.map(({ sha }) => sha)).toEqual([moved, it.headSha])
   })
 
-  test('of two at once, one is told that the base was modified', async () => {
+  test('rejects one of two concurrent merges because the base was modified', async () => {
     const it = await rulesFixture.openMergeCase()
     const other = await rulesFixture.githubFixture.github.openPull({
       repository: it.full,
@@ -125,7 +125,7 @@ describe('PUT merge', () => {
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
-  test('all that is missing is said at once; classic protection speaks without a headline', async () => {
+  test('reports all violations at once, without a headline for classic protection', async () => {
     const it = await rulesFixture.openMergeCase()
     const rules = [
       createPullRequestRule({ required_approving_review_count: 2 }),
@@ -146,14 +146,14 @@ describe('PUT merge', () => {
       required_pull_request_reviews: { required_approving_review_count: 2 },
     })
     expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message: messages.join(' ') })
-    // Administrators are spared unless enforce_admins says otherwise; an app is no administrator.
+    // Administrators are exempt unless enforce_admins is set. An app is not an administrator.
     const token = rulesFixture.githubFixture.github.tokenFor('maintainer')
     expect(await rulesFixture.mergeByApi(it, 'merge', { token })).toHaveProperty('sha')
   })
 })
 
 describe('refs', () => {
-  test('PATCH without force takes nothing that is not a fast-forward: a base that moved', async () => {
+  test('PATCH without force rejects an update that is not a fast-forward because the base moved', async () => {
     const it = await rulesFixture.openMergeCase()
     await rulesFixture.stage(it)
     const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
@@ -169,7 +169,7 @@ describe('refs', () => {
     expect(await rulesFixture.readTip(it)).toBe(moved)
   })
 
-  test('rules about making and deleting refs bind REST', async () => {
+  test('rules about creating and deleting refs apply to REST', async () => {
     const it = await rulesFixture.openMergeCase()
     rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'creation' }, { type: 'deletion' }], {
       conditions: { ref_name: { include: ['refs/heads/release-*'] } },
@@ -186,7 +186,7 @@ describe('refs', () => {
     })
   })
 
-  test('updateRefs compares with what was expected, and moves all or none', async () => {
+  test('updateRefs compares with the expected commits, and moves all refs or none', async () => {
     const it = await rulesFixture.openMergeCase()
     await rulesFixture.stage(it)
     const { data } = await rulesFixture.githubFixture.octokit.rest.repos.get(it.name)
@@ -215,7 +215,7 @@ describe('refs', () => {
     expect(await rulesFixture.readTip(it)).toBe(it.mergeSha)
   })
 
-  test('createCommitOnBranch makes one signed commit with one parent, from the head that was expected', async () => {
+  test('createCommitOnBranch creates one signed commit with the expected head as parent', async () => {
     const it = await rulesFixture.openMergeCase()
     const query = `mutation ($input: CreateCommitOnBranchInput!) {
       createCommitOnBranch(input: $input) { commit { oid } ref { target { oid } } }
@@ -234,11 +234,11 @@ describe('refs', () => {
     const tip = await readTipCommit(it)
     expect(tip.parents.map(({ sha }) => sha)).toEqual([it.baseSha])
     expect(tip.verification.verified).toBe(true)
-    // The pull request is not in it, so it stays open.
+    // The commit does not contain the pull request, so the pull request stays open.
     expect(it.pull.state).toBe('open')
   })
 
-  test('mergePullRequest pins the head as PUT does', async () => {
+  test('mergePullRequest pins the head like PUT merge', async () => {
     const it = await rulesFixture.openMergeCase()
     const { data } = await rulesFixture.githubFixture.octokit.rest.pulls.get({
       ...it.name,

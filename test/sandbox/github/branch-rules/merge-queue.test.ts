@@ -1,4 +1,5 @@
-// GitHub's merge queue: who gets in, what is built and asked for, what lands, and what takes an entry out.
+// GitHub's merge queue: which pull requests enter, which groups are built and checked, what is merged, and what
+// removes an entry.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MockPull } from '../../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../../sandbox/github/views/account-view.ts'
@@ -54,7 +55,7 @@ const enqueuePull = async (pull: MockPull, more: Record<string, unknown> = {}): 
         (data as { enqueuePullRequest: { mergeQueueEntry: unknown } }).enqueuePullRequest.mergeQueueEntry,
       (error: { errors: { message: string }[] }) => error.errors.map(({ message }) => message).join(),
     )
-/** What a repository's queue says when asked. */
+/** Reads the entries of a repository's merge queue: pull request number and state. */
 const readMergeQueue = async ({ name }: MergeCase): Promise<unknown> => {
   const query = `query ($owner: String!, $repo: String!) {
     repository(owner: $owner, name: $repo) {
@@ -66,7 +67,7 @@ const readMergeQueue = async ({ name }: MergeCase): Promise<unknown> => {
   }>(query, name)
   return found.repository.mergeQueue.entries.nodes.map((it) => [it.pullRequest.number, it.state])
 }
-/** What was told of merge groups and of pull requests entering and leaving, newest last. */
+/** Lists received webhooks about merge groups and about queued or dequeued pull requests, newest last. */
 const listQueueEvents = async ({ full }: MergeCase): Promise<Record<string, unknown>[]> => {
   await rulesFixture.githubFixture.github.settled()
   return rulesFixture.githubFixture.receiver.received
@@ -90,8 +91,8 @@ const getLastGroup = async (
   return found
 }
 
-describe('who gets in', () => {
-  test('a head that is not the expected one does not', async () => {
+describe('entering the queue', () => {
+  test('fails if the head is not the expected one', async () => {
     const it = await openQueueCase()
     expect(await enqueuePull(it.pull, { expectedHeadOid: it.baseSha })).toBe(
       'Head branch was modified. Review and try the merge again.',
@@ -99,7 +100,7 @@ describe('who gets in', () => {
     expect(await readMergeQueue(it)).toEqual([])
   })
 
-  test('a pull request that lacks a check or an approval does not', async () => {
+  test('fails if a check or an approval is missing, or if the pull request is already queued', async () => {
     const it = await rulesFixture.openMergeCase()
     const rules = [
       createQueueRule(),
@@ -115,7 +116,7 @@ describe('who gets in', () => {
     expect(await enqueuePull(it.pull)).toBe('Pull request is already in the queue')
   })
 
-  test('a branch without a queue takes none, and a person without write access puts none in', async () => {
+  test('fails for a branch without a queue and for a user without write access', async () => {
     const it = await rulesFixture.openMergeCase()
     expect(await enqueuePull(it.pull)).toContain('does not require a merge queue')
     const outsiderClient = rulesFixture.githubFixture.client(
@@ -125,7 +126,7 @@ describe('who gets in', () => {
     await expect(outsiderClient.graphql(query)).rejects.toThrow('write access')
   })
 
-  test('repositories of people have no queue', async () => {
+  test('is not possible in repositories owned by users', async () => {
     const it = await rulesFixture.openMergeCase({ owner: 'bob' })
     expect(() => rulesFixture.githubFixture.github.addRules(it.full, [createQueueRule()])).toThrow(
       'Validation Failed',
@@ -134,7 +135,7 @@ describe('who gets in', () => {
 })
 
 describe('a group', () => {
-  test('is a commit on the base under a temporary branch, and lands when its checks are green', async () => {
+  test('is a commit on the base in a temporary branch, and is merged when its checks pass', async () => {
     const it = await openQueueCase({ merge_method: 'MERGE' })
     await enqueuePull(it.pull)
     const group = await getLastGroup(it)
@@ -163,7 +164,7 @@ describe('a group', () => {
     expect([...knownRefs.keys()].filter((ref) => ref.includes('gh-readonly-queue'))).toEqual([])
   })
 
-  test('that fails takes its pull request out, and those behind are built anew without it', async () => {
+  test('that fails removes its pull request, and later groups are rebuilt without it', async () => {
     const it = await openQueueCase()
     const second = await openAnotherPull(it)
     await enqueuePull(it.pull)
@@ -183,7 +184,7 @@ describe('a group', () => {
     expect(second.merged).not.toBeNull()
   })
 
-  test('without an answer in time is taken out', async () => {
+  test('without check results before the timeout is removed', async () => {
     const it = await openQueueCase({ check_response_timeout_minutes: 10 })
     await enqueuePull(it.pull)
     now += 9 * 60_000
@@ -197,7 +198,7 @@ describe('a group', () => {
     )
   })
 
-  test('is built anew when the base moves, and left when the head moves', async () => {
+  test('is rebuilt when the base moves, and removed when the head moves', async () => {
     const it = await openQueueCase()
     await enqueuePull(it.pull)
     const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
@@ -211,7 +212,7 @@ describe('a group', () => {
     expect(await readMergeQueue(it)).toEqual([])
   })
 
-  test('with a conflict is taken out', async () => {
+  test('with a conflict is removed', async () => {
     const it = await openQueueCase()
     const second = await openAnotherPull(it, 'alpha.yaml')
     await enqueuePull(it.pull)
@@ -223,7 +224,7 @@ describe('a group', () => {
     expect(await readMergeQueue(it)).toEqual([[it.pull.number, 'AWAITING_CHECKS']])
   })
 
-  test('whose pull request jumps the queue goes before the others', async () => {
+  test('goes before the others if its pull request jumps the queue', async () => {
     const it = await openQueueCase()
     const second = await openAnotherPull(it)
     await enqueuePull(it.pull)
@@ -234,7 +235,7 @@ describe('a group', () => {
     ])
   })
 
-  test('by squash lands one commit a pull request, and marks them merged', async () => {
+  test('by squash becomes the tip of the base, and marks the pull request as merged', async () => {
     const it = await openQueueCase({ merge_method: 'SQUASH' })
     await enqueuePull(it.pull)
     const group = await getLastGroup(it)
@@ -246,7 +247,7 @@ describe('a group', () => {
 })
 
 describe('several groups', () => {
-  test('ALLGREEN: a later one waits for those before it', async () => {
+  test('ALLGREEN: a later group waits for the earlier ones', async () => {
     const it = await openQueueCase({ grouping_strategy: 'ALLGREEN' })
     const second = await openAnotherPull(it)
     await enqueuePull(it.pull)
@@ -261,7 +262,7 @@ describe('several groups', () => {
     expect([it.pull.merged, second.merged]).not.toContain(null)
   })
 
-  test('HEADGREEN: the last one alone decides', async () => {
+  test('HEADGREEN: only the checks of the last group count', async () => {
     const it = await openQueueCase({ grouping_strategy: 'HEADGREEN' })
     const second = await openAnotherPull(it)
     await enqueuePull(it.pull)
@@ -272,7 +273,7 @@ describe('several groups', () => {
     expect(await rulesFixture.readTip(it)).toBe(behind?.head_sha)
   })
 
-  test('dequeuePullRequest takes one out', async () => {
+  test('dequeuePullRequest removes an entry', async () => {
     const it = await openQueueCase()
     await enqueuePull(it.pull)
     const query = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { position } } }`

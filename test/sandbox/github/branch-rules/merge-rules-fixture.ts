@@ -1,5 +1,5 @@
-// A ground to try landings on: a repository a test, with a pull request whose head is behind its base, and the merge of
-// both made by hand in a clone, as a bot makes it.
+// A fixture for merge rules: one repository per test, with a pull request that is behind its base, and a merge commit
+// created in a clone, as a bot creates it.
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MockGitHubOptions } from '../../../../sandbox/github/github.ts'
@@ -9,22 +9,22 @@ import type { MockPull } from '../../../../sandbox/github/github-data.ts'
 import { openGitHubFixture, runGit, runGitIn } from '../github-fixture.ts'
 import type { GitHubFixture } from '../github-fixture.ts'
 
-/** What a push ended with: what git printed, and whether the remote took it. */
+/** The result of a push: the output of Git, and whether the remote accepted the push. */
 export interface PushResult {
   readonly accepted: boolean
-  /** The lines behind `remote: `. */
+  /** The text after `remote: `, by line. */
   readonly remote: string[]
-  /** What stands in brackets behind `! [remote rejected]`. */
+  /** The text in parentheses after `! [remote rejected]`. */
   readonly reason: string | undefined
 }
 
 export interface MergeCase {
-  /** `owner/name`, and both for Octokit. */
+  /** `owner/name`, and the same as parameters for Octokit. */
   readonly full: string
   readonly name: { readonly owner: string; readonly repo: string }
   readonly folder: string
   readonly pull: MockPull
-  /** The base's tip when the merge was made, the pull request's head, and the merge of both. */
+  /** The base's tip when the merge was created, the pull request's head, and the merge of both. */
   readonly baseSha: string
   readonly headSha: string
   readonly mergeSha: string
@@ -32,7 +32,7 @@ export interface MergeCase {
 
 export interface MergeCaseOptions extends Partial<OpenPullOptions> {
   readonly owner?: string
-  /** Whether the base moves on after the pull request was opened (it does). */
+  /** Whether the base moves after the pull request is opened. Default: true. */
   readonly behind?: boolean
   readonly files?: Record<string, string>
 }
@@ -51,7 +51,7 @@ export class MergeRulesFixture {
     return new MergeRulesFixture(it)
   }
 
-  /** A repository of its own, a pull request and its merge. Bob and Carol may write, Alice opens. */
+  /** Creates a new repository, a pull request by Alice, and its merge. Bob and Carol have write access. */
   async openMergeCase({
     owner = 'catalogs',
     behind = true,
@@ -77,7 +77,7 @@ export class MergeRulesFixture {
     return { full, name: { owner, repo: short }, folder, pull, ...made }
   }
 
-  /** Fetches base and head anew and merges them; `more` is written into the merge beside what git made. */
+  /** Fetches base and head again and merges them. The files in `more` are added to the merge commit. */
   async createMerge(
     { folder, pull }: Pick<MergeCase, 'folder' | 'pull'>,
     more: Record<string, string> = {},
@@ -97,7 +97,7 @@ export class MergeRulesFixture {
     return { baseSha, headSha, mergeSha: await runGit(folder, token, 'rev-parse', 'HEAD') }
   }
 
-  /** Pushes as the app, or with somebody's token, and says how it ended. */
+  /** Pushes as the app, or with `token`, and returns the result. */
   async push(
     { folder, full }: Pick<MergeCase, 'folder' | 'full'>,
     refs: string | readonly string[],
@@ -122,7 +122,7 @@ export class MergeRulesFixture {
     return await this.push(mergeCase, `${mergeCase.mergeSha}:refs/heads/main`, token)
   }
 
-  /** Puts a commit on a temporary branch, so that checks can be posted on it. */
+  /** Pushes a commit to a temporary branch, so that checks can be posted on it. */
   async stage(mergeCase: MergeCase, sha = mergeCase.mergeSha): Promise<PushResult> {
     return await this.push(mergeCase, `${sha}:refs/heads/catalog-bot/tmp-${sha.slice(0, 7)}`)
   }
@@ -141,7 +141,7 @@ export class MergeRulesFixture {
     })
   }
 
-  /** Lets the app merge by REST: the commit that landed, or what GitHub said instead. */
+  /** Merges as the app through REST. Returns the merge commit, or the error from GitHub. */
   async mergeByApi(
     { name, pull }: Pick<MergeCase, 'name' | 'pull'>,
     merge_method: 'merge' | 'squash' | 'rebase' = 'merge',
@@ -167,7 +167,7 @@ export class MergeRulesFixture {
     return (await this.githubFixture.octokit.rest.git.getRef({ ...name, ref: 'heads/main' })).data.object.sha
   }
 
-  /** An octokit's answer, or GitHub's refusal of it. */
+  /** Returns the data of an Octokit response, or the error from GitHub. */
   async captureError<T>(
     asked: Promise<{ data: T }>,
   ): Promise<T | { readonly status: number; readonly message: string }> {
@@ -184,7 +184,7 @@ export function toErrorSummary(error: unknown): { readonly status: number; reado
   return { status, message: response.data.message }
 }
 
-/** What a refused push prints under a ruleset, and under classic protection. */
+/** The result of a push that a ruleset rejects. */
 export function createRulesetRejection(
   full: string,
   url: string,
@@ -209,7 +209,7 @@ export function createProtectionRejection(says: readonly string[], branch = 'mai
   return { accepted: false, remote, reason: 'protected branch hook declined' }
 }
 
-/** REST's sentence for violations of rulesets. */
+/** The REST error message for ruleset violations. */
 export const formatRuleViolations = (...says: readonly string[]): string =>
   `Repository rule violations found\n\n${says.map((it) => `${it}\n\n`).join('')}`
 

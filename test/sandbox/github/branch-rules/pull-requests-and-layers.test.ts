@@ -1,5 +1,5 @@
-// "Require a pull request" as a push meets it, and rules upon rules: several refs in one push, classic protection beside
-// rulesets, what each of them says about making a branch.
+// How "Require a pull request" applies to a push, and how rules combine: several refs in one push, classic protection
+// next to rulesets, and what each requires for creating a branch.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { runGit } from '../github-fixture.ts'
 import {
@@ -33,7 +33,7 @@ const openRuledCase = async (
 }
 
 describe('a required pull request', () => {
-  test('is not there for a commit of nobody’s', async () => {
+  test('is missing for a commit that belongs to no pull request', async () => {
     const it = await openRuledCase()
     await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.baseSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'Direct')
@@ -42,7 +42,7 @@ describe('a required pull request', () => {
     )
   })
 
-  test('one a push: two merged one upon the other are refused, each by itself lands', async () => {
+  test('is limited to one per push: two stacked merges are rejected, but separate pushes are accepted', async () => {
     const it = await openRuledCase()
     const other = await rulesFixture.githubFixture.github.openPull({
       repository: it.full,
@@ -62,7 +62,7 @@ describe('a required pull request', () => {
     expect([it.pull.merged, other.merged]).not.toContain(null)
   })
 
-  test('carries no commit of ours on top', async () => {
+  test('does not cover an extra commit on top of the merge', async () => {
     const it = await openRuledCase()
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
@@ -70,13 +70,13 @@ describe('a required pull request', () => {
     )
   })
 
-  test('may be pushed as it is where its head contains the base', async () => {
+  test('can be pushed unchanged if its head contains the base', async () => {
     const it = await openRuledCase({ behind: false })
     expect(await rulesFixture.push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(acceptedPush)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.headSha } })
   })
 
-  test('into another branch does not count, nor does a draft', async () => {
+  test('does not count if it is a draft or has another base branch', async () => {
     const it = await openRuledCase()
     await rulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
     await rulesFixture.githubFixture.github.retarget(it.pull, 'next')
@@ -98,7 +98,7 @@ describe('a required pull request', () => {
     expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
   })
 
-  test('is not asked of those whom classic protection lets bypass it', async () => {
+  test('is not required from apps that classic protection allows to bypass it', async () => {
     const it = await rulesFixture.openMergeCase()
     const protect = (apps: string[]): void =>
       rulesFixture.githubFixture.github.protect(it.full, 'main', {
@@ -116,8 +116,8 @@ describe('a required pull request', () => {
   })
 })
 
-describe('layers', () => {
-  test('add up: rulesets and classic protection, and what both say is said once', async () => {
+describe('layered rules', () => {
+  test('add up for rulesets and classic protection, and shared violations are reported once', async () => {
     const it = await rulesFixture.openMergeCase()
     rulesFixture.githubFixture.github.addRules(it.full, [createChecksRule([{ context: 'ci' }])])
     rulesFixture.githubFixture.github.protect(it.full, 'main', {
@@ -128,7 +128,7 @@ describe('layers', () => {
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, ...messages))
   })
 
-  test('speak of their refs alone: of two refs in one push, one is refused', async () => {
+  test('apply per ref: of two refs in one push, only one is rejected unless the push is atomic', async () => {
     const it = await openRuledCase()
     await rulesFixture.githubFixture.github.close(it.pull)
     const pushed = await rulesFixture.push(it, [
@@ -139,7 +139,7 @@ describe('layers', () => {
     const { knownRefs } = rulesFixture.githubFixture.github.repository(it.full)
     expect(knownRefs.get('refs/heads/free')).toBe(it.mergeSha)
     expect(knownRefs.get('refs/heads/main')).toBe(it.baseSha)
-    // All or nothing, when the client asks for that.
+    // With --atomic, the push is all or nothing.
     const both = ['--atomic', `${it.mergeSha}:refs/heads/main`, `${it.mergeSha}:refs/heads/free-too`]
     expect(await rulesFixture.push(it, both)).toMatchObject({ accepted: false })
     expect(rulesFixture.githubFixture.github.repository(it.full).knownRefs.has('refs/heads/free-too')).toBe(
@@ -147,7 +147,7 @@ describe('layers', () => {
     )
   })
 
-  test('about making a branch: a ruleset binds it, a classic pattern only where it says so', async () => {
+  test('for branch creation: a ruleset always applies, a classic pattern only with block_creations', async () => {
     const it = await rulesFixture.openMergeCase()
     const none = { required_status_checks: { strict: false, contexts: ['ci'] }, enforce_admins: true }
     rulesFixture.githubFixture.github.protect(it.full, 'release-*', none)
@@ -172,7 +172,7 @@ describe('layers', () => {
     )
   })
 
-  test('that only evaluate, and those that are disabled, refuse nothing', async () => {
+  test('reject nothing if they are disabled or only evaluated', async () => {
     const it = await rulesFixture.openMergeCase()
     for (const enforcement of ['evaluate', 'disabled'] as const)
       rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { enforcement })

@@ -1,5 +1,5 @@
-// What GitHub's documents and its users say of each setting of a branch when an app pushes the merge of a pull request
-// that it made itself, by compare-and-swap, bypassing no checks: row by row of that table.
+// What GitHub's documentation and its users report about each branch setting when an app pushes a merge commit that it
+// created, by compare-and-swap and without bypassing checks. Each describe block is a row of that table.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
@@ -32,7 +32,7 @@ const mergeQueueMessage = 'Changes must be made through the merge queue'
 const notAuthorizedMessage =
   "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information."
 
-/** The rows that have a test below, by the words of their first column. */
+/** The table rows with tests below, by the text in their first column. */
 const testedRows: string[] = []
 function describeRow(setting: string, claims: () => void): void {
   testedRows.push(setting)
@@ -46,7 +46,7 @@ const openMergeCase = async (rules: readonly BranchRule[], more?: MergeCaseOptio
 }
 const createExpectedRejection = ({ full }: MergeCase, ...says: string[]): PushResult =>
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
-/** M is the base's tip, and the pull request is merged by the very push. */
+/** The merge commit is the tip of the base, and the push marks the pull request as merged. */
 const expectMerged = async (it: MergeCase): Promise<void> => {
   expect(await rulesFixture.readTip(it)).toBe(it.mergeSha)
   expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.mergeSha } })
@@ -57,7 +57,7 @@ const expectUnchanged = async (it: MergeCase): Promise<void> => {
 }
 
 describeRow('none, deletion, non_fast_forward', () => {
-  test('a merge lands, a deletion and a force push do not', async () => {
+  test('a merge is accepted, a deletion and a force push are rejected', async () => {
     const it = await openMergeCase([{ type: 'deletion' }, { type: 'non_fast_forward' }])
     expect(await rulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
     expect(await rulesFixture.push(it, `+${it.headSha}:refs/heads/main`)).toEqual(
@@ -68,7 +68,7 @@ describeRow('none, deletion, non_fast_forward', () => {
     await expectMerged(it)
   })
 
-  test('a lease push of a moved base is refused by git, not by a rule', async () => {
+  test('a push with lease to a moved base is rejected by Git, not by a rule', async () => {
     const it = await openMergeCase([{ type: 'non_fast_forward' }])
     await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     const pushed = await rulesFixture.push(it, [
@@ -80,7 +80,7 @@ describeRow('none, deletion, non_fast_forward', () => {
 })
 
 describeRow('required own checks', () => {
-  test('the merge needs them on itself: green on a head that is behind is not enough', async () => {
+  test('must pass on the merge commit: a passing head that is behind is not enough', async () => {
     const app = rulesFixture.githubFixture.app.id
     const it = await openMergeCase([createChecksRule([{ context: botCheckName, integration_id: app }])])
     await rulesFixture.setCheck(it, it.headSha, botCheckName)
@@ -96,7 +96,7 @@ describeRow('required own checks', () => {
 })
 
 describeRow('required foreign checks (CI)', () => {
-  test('only if CI ran on the merge', async () => {
+  test('count if CI ran on the merge commit', async () => {
     const it = await openMergeCase([createChecksRule([{ context: 'ci' }])])
     await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
@@ -114,7 +114,7 @@ describeRow('required foreign checks (CI)', () => {
     await expectMerged(it)
   })
 
-  test('or the head contains the base', async () => {
+  test('count on the head if it contains the base', async () => {
     const it = await openMergeCase([createChecksRule([{ context: 'ci' }])], { behind: false })
     await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
@@ -126,7 +126,7 @@ describeRow('required foreign checks (CI)', () => {
 })
 
 describeRow('pull_request, 0 approvals', () => {
-  test('an open pull request is enough, and without one nothing is', async () => {
+  test('an open pull request is required and sufficient', async () => {
     const it = await openMergeCase([createPullRequestRule()])
     await rulesFixture.githubFixture.github.close(it.pull)
     expect(await rulesFixture.pushMerge(it)).toEqual(
@@ -139,7 +139,7 @@ describeRow('pull_request, 0 approvals', () => {
 })
 
 describeRow('pull_request, ≥1', () => {
-  test('once it is approved by someone with write access', async () => {
+  test('requires an approval by a user with write access', async () => {
     const it = await openMergeCase([createPullRequestRule({ required_approving_review_count: 1 })])
     rulesFixture.githubFixture.github.review(it.pull, 'stranger', 'approve')
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, approvalMessage))
@@ -153,7 +153,7 @@ describeRow('+ dismiss stale / last push', () => {
   test.each([
     ['dismiss_stale_reviews_on_push', approvalMessage],
     ['require_last_push_approval', lastPusherMessage],
-  ])('%s: only a merge of exactly the tree that GitHub makes', async (setting, says) => {
+  ])('%s: accepts only a merge with exactly the tree that GitHub creates', async (setting, says) => {
     const it = await openMergeCase([
       createPullRequestRule({ required_approving_review_count: 1, [setting]: true }),
     ])
@@ -167,7 +167,7 @@ describeRow('+ dismiss stale / last push', () => {
     await expectMerged(it)
   })
 
-  test('a push that changes the pull request ends its approvals, merging the base in does not', async () => {
+  test('a push that changes the pull request dismisses its approvals, but merging the base in does not', async () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ]
@@ -182,7 +182,7 @@ describeRow('+ dismiss stale / last push', () => {
     expect(await rulesFixture.pushMerge(again)).toEqual(createExpectedRejection(it, approvalMessage))
   })
 
-  test('the last pusher is not somebody else', async () => {
+  test('an approval by the last pusher does not count', async () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, require_last_push_approval: true }),
     ]
@@ -202,7 +202,7 @@ describeRow('+ dismiss stale / last push', () => {
 })
 
 describeRow('code owners, conversations', () => {
-  test('an owner of what changed must approve, somebody else does not do', async () => {
+  test('a code owner of the changed files must approve, and another approval is not enough', async () => {
     const files = { '.github/CODEOWNERS': '* @bob\n*.yaml @carol\n' }
     const it = await openMergeCase([createPullRequestRule({ require_code_owner_review: true })], { files })
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
@@ -226,7 +226,7 @@ describeRow('code owners, conversations', () => {
 })
 
 describeRow('`update` / restricted pushers', () => {
-  test.each(['always', 'exempt'] as const)('with bypass %s the merge lands', async (bypass_mode) => {
+  test.each(['always', 'exempt'] as const)('with bypass %s, the merge is accepted', async (bypass_mode) => {
     const it = await openMergeCase([])
     const ruleset = rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
     expect(await rulesFixture.pushMerge(it)).toEqual(
@@ -242,7 +242,7 @@ describeRow('`update` / restricted pushers', () => {
     rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const pushed = await rulesFixture.pushMerge(it)
     expect(pushed).toMatchObject(acceptedPush)
-    // Who is exempt is not told of anything.
+    // GitHub reports nothing to an exempt actor.
     expect(pushed.remote).toEqual(
       bypass_mode === 'exempt'
         ? []
@@ -251,7 +251,7 @@ describeRow('`update` / restricted pushers', () => {
     await expectMerged(it)
   })
 
-  test('with bypass for pull requests only, a push does not land and a merge by API does', async () => {
+  test('with bypass for pull requests only, a push is rejected and a merge by API is accepted', async () => {
     const it = await openMergeCase([])
     const app = {
       actor_type: 'Integration',
@@ -265,7 +265,7 @@ describeRow('`update` / restricted pushers', () => {
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('bypass of one ruleset does not reach another', async () => {
+  test('bypass of one ruleset does not apply to another', async () => {
     const it = await openMergeCase([createChecksRule([{ context: botCheckName }])])
     const app = {
       actor_type: 'Integration',
@@ -278,7 +278,7 @@ describeRow('`update` / restricted pushers', () => {
     )
   })
 
-  test('a listing among classic pushers is necessary, and not sufficient', async () => {
+  test('an entry in the classic push allowlist is necessary, but not sufficient', async () => {
     const it = await openMergeCase([])
     const none = { required_status_checks: null, enforce_admins: true, required_pull_request_reviews: null }
     const checks = { strict: false, contexts: [botCheckName] }
@@ -303,7 +303,7 @@ describeRow('`update` / restricted pushers', () => {
 })
 
 describeRow('required_linear_history', () => {
-  test('no merge is pushed; squash by API lands', async () => {
+  test('a merge commit is rejected, but a squash by API is accepted', async () => {
     const it = await openMergeCase([{ type: 'required_linear_history' }])
     const pushed = await rulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedRejection(it).reason })
@@ -322,7 +322,7 @@ describeRow('required_linear_history', () => {
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({ sha: await rulesFixture.readTip(it) })
   })
 
-  test('classic: rebase by API lands', async () => {
+  test('classic protection rejects a merge commit, but accepts a rebase by API', async () => {
     const it = await openMergeCase([])
     rulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_linear_history: true,
@@ -335,7 +335,7 @@ describeRow('required_linear_history', () => {
 })
 
 describeRow('`allowed_merge_methods` without merge', () => {
-  test('a pushed merge counts as one; the API lands by a method that is allowed', async () => {
+  test('a pushed merge counts as a merge commit, and the API accepts an allowed method', async () => {
     const it = await openMergeCase([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
     const expectedMessage = 'Merge commits are not allowed on this repository.'
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, expectedMessage))
@@ -350,7 +350,7 @@ describeRow('`allowed_merge_methods` without merge', () => {
 })
 
 describeRow('repo `allow_merge_commit=false` alone', () => {
-  test('the API refuses; a push is none of its business, as far as anyone says', async () => {
+  test('the API rejects a merge commit, but a push is accepted', async () => {
     const it = await openMergeCase([])
     rulesFixture.githubFixture.github.allowMergeMethods(it.full, { merge: false })
     const message = 'Merge commits are not allowed on this repository.'
@@ -364,7 +364,7 @@ describeRow('repo `allow_merge_commit=false` alone', () => {
 describeRow('required_signatures', () => {
   const unsigned = 'Commits must have verified signatures.'
 
-  test('an unsigned merge is refused, one made by API as the app is verified and lands', async () => {
+  test('an unsigned merge is rejected, but one created by the app through the API is accepted', async () => {
     const it = await openMergeCase([{ type: 'required_signatures' }], { signed: true })
     const pushed = await rulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedRejection(it).reason })
@@ -386,7 +386,7 @@ describeRow('required_signatures', () => {
     expect(it.pull.merged).toMatchObject({ sha: signed.sha })
   })
 
-  test("every commit is looked at: the head's own, too", async () => {
+  test('every commit is verified, including those of the pull request', async () => {
     const it = await openMergeCase([{ type: 'required_signatures' }])
     expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
@@ -396,7 +396,7 @@ describeRow('required_signatures', () => {
       status: 405,
       message: formatRuleViolations(unsigned),
     })
-    // Only who opened the pull request may squash it there.
+    // On GitHub, only the author of the pull request can squash it.
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({
       status: 405,
       message: formatRuleViolations(unsigned),
@@ -430,7 +430,7 @@ describeRow('required_signatures', () => {
 })
 
 describeRow('merge_queue', () => {
-  test('nothing lands but through the queue, neither by push nor by API', async () => {
+  test('a merge outside the queue is rejected, by push and by API', async () => {
     const it = await openMergeCase([createQueueRule()])
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, mergeQueueMessage))
     expect(await rulesFixture.mergeByApi(it)).toEqual({
@@ -440,7 +440,7 @@ describeRow('merge_queue', () => {
     await expectUnchanged(it)
   })
 
-  test('with bypass the queue is skipped', async () => {
+  test('with bypass, the queue is skipped', async () => {
     const it = await openMergeCase([])
     const app = {
       actor_type: 'Integration',
@@ -466,7 +466,7 @@ describeRow('`workflows` rule', () => {
 })
 
 describeRow('code_scanning, deployments', () => {
-  test('are unknown for pushes and taken as a refusal; the API lands', async () => {
+  test('are undocumented for pushes and assumed to reject them, but the API merges', async () => {
     const tool = { tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }
     const environments = { required_deployment_environments: ['staging'] }
     const it = await openMergeCase([
@@ -483,9 +483,9 @@ describeRow('code_scanning, deployments', () => {
 })
 
 describeRow('PR edits `.github/workflows/`', () => {
-  test('refused without workflows: write, under a temporary ref, too', async () => {
+  test('is rejected without workflows: write, even for a temporary ref', async () => {
     const changes = { '.github/workflows/ci.yml': 'on: push\n' }
-    // The head comes from a fork: the base repository's app brings it in.
+    // The head comes from a fork, so the app adds the workflow to the base repository.
     const it = await openMergeCase([], { changes })
     const reason =
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'
@@ -501,7 +501,7 @@ describeRow('PR edits `.github/workflows/`', () => {
     github.setPermissions(installation, before)
   })
 
-  test('a workflow that the base has changed meanwhile is nobody’s edit in the merge', async () => {
+  test('a workflow change on the base does not count as an edit in the merge', async () => {
     const it = await rulesFixture.openMergeCase({ behind: false })
     await rulesFixture.githubFixture.github.pushToBase(it.full, { '.github/workflows/ci.yml': 'on: push\n' })
     const again = { ...it, ...(await rulesFixture.createMerge(it)) }
@@ -510,7 +510,7 @@ describeRow('PR edits `.github/workflows/`', () => {
   })
 })
 
-test('no row of the table is left out', async () => {
+test('every row of the table has a test', async () => {
   const page = new URL('../../../../../shared/reference/github-landing.md', import.meta.url)
   const text = await readFile(page, 'utf8').catch(() => undefined)
   if (text === undefined) return

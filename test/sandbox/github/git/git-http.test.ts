@@ -25,7 +25,7 @@ const pushRefs = async (folder: string, token: string, ...refs: string[]): Promi
   runGit(folder, token, 'push', '-q', 'origin', ...refs)
 
 describe('reading', () => {
-  test('a partial clone leaves blobs out and fetches them when wanted', async () => {
+  test('a partial clone omits blobs and fetches them on demand', async () => {
     const folder = await mkdtemp(join(githubFixture.directory, 'partial-'))
     const token = await githubFixture.token()
     await runGit(folder, token, 'clone', '-q', '--bare', '--filter=blob:none', url, '.')
@@ -34,7 +34,7 @@ describe('reading', () => {
     expect(await runGit(folder, token, 'show', 'HEAD:README.md')).toBe('# Catalog')
   })
 
-  test("any commit of the network can be fetched by its id, a stranger's in a fork too", async () => {
+  test('any commit in the fork network can be fetched by its ID, even from an untrusted fork', async () => {
     const fork = await githubFixture.github.fork(fullRepositoryName, 'stranger')
     const sha = await githubFixture.github.pushToBase(
       'stranger/community',
@@ -50,7 +50,7 @@ describe('reading', () => {
     ).toBe(sha)
   })
 
-  test('a public repository needs no token, a private one does, and a wrong token helps nowhere', async () => {
+  test('a public repository needs no token but rejects an invalid one, and a private one needs access', async () => {
     await runGit(githubFixture.directory, undefined, 'ls-remote', url)
     await expect(runGit(githubFixture.directory, 'ghs_wrong', 'ls-remote', url)).rejects.toThrow()
     await githubFixture.github.createRepository('catalogs', 'inner', { private: true })
@@ -64,7 +64,7 @@ describe('reading', () => {
 })
 
 describe('pushing', () => {
-  test('needs contents: write', async () => {
+  test('needs contents: write and a repository that is not archived', async () => {
     const folder = await cloneWithCommit(await githubFixture.token())
     const reader = await githubFixture.token({ permissions: { contents: 'read' } })
     await expect(pushRefs(folder, reader, 'HEAD:refs/heads/no')).rejects.toThrow('403')
@@ -77,7 +77,7 @@ describe('pushing', () => {
     githubFixture.github.archive(fullRepositoryName, false)
   })
 
-  test('of a commit that touches workflows is for people, and for Apps that may, though it is taken back', async () => {
+  test('of workflow changes, even reverted ones, is rejected for an App but accepted for a user', async () => {
     const folder = await cloneWithCommit(await githubFixture.token())
     await mkdir(join(folder, '.github', 'workflows'), { recursive: true })
     await writeFile(join(folder, '.github', 'workflows', 'evil.yml'), 'on: push\n')
@@ -91,7 +91,7 @@ describe('pushing', () => {
     await pushRefs(folder, githubFixture.github.tokenFor('maintainer'), 'HEAD:refs/heads/workflows')
   })
 
-  test('to a protected branch is refused and changes nothing', async () => {
+  test('to a protected branch is rejected and changes nothing', async () => {
     const token = await githubFixture.token()
     const folder = await cloneWithCommit(token)
     githubFixture.github.protectBranch(fullRepositoryName, 'main')
@@ -102,13 +102,13 @@ describe('pushing', () => {
     await pushRefs(folder, token, 'HEAD:main')
   })
 
-  test('to refs/pull is refused', async () => {
+  test('to refs/pull is rejected', async () => {
     const token = await githubFixture.token()
     const folder = await cloneWithCommit(token)
     await expect(pushRefs(folder, token, 'HEAD:refs/pull/1/head')).rejects.toThrow('hidden ref')
   })
 
-  test('that is not a fast-forward of what was seen is refused', async () => {
+  test('that is not a fast-forward, or that has a stale lease, is rejected', async () => {
     const token = await githubFixture.token()
     const folder = await cloneWithCommit(token)
     const seen = await runGit(folder, token, 'rev-parse', 'origin/main')
@@ -119,7 +119,7 @@ describe('pushing', () => {
     )
   })
 
-  test('tells every branch it moved, and the pull requests of its head', async () => {
+  test('sends webhooks for every moved branch and for the pull requests of that head', async () => {
     const owner = githubFixture.github.tokenFor('alice')
     const pull = await githubFixture.github.openPull({
       repository: fullRepositoryName,

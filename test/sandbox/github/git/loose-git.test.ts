@@ -1,4 +1,4 @@
-// What the sandbox reads and writes of git's files itself, beside git in the same folder: on histories made by chance.
+// Compares how the sandbox reads and writes Git files with Git itself in the same folder, on random histories.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ let repositoryPath: string
 let origin: OriginRepository
 const commits: CommitSha[] = []
 let randomState = fuzzSeed
-/** A whole number below `most`. */
+/** A random integer below `limit`. */
 const randomBelow = (limit: number): number => {
   randomState = (randomState * 1_103_515_245 + 12_345) % 2 ** 31
   return Math.floor((randomState / 2 ** 31) * limit)
@@ -61,7 +61,7 @@ beforeAll(async () => {
     }
     if (randomBelow(4) === 0) delete files[pickRandom(Object.keys(files))]
     if (Object.keys(files).length === 0) files['a'] = ''
-    // A few of the same second.
+    // Two consecutive commits share a second.
     const commit = origin.commit(files, [...new Set(parents)], {
       time: 1_700_000_000 + Math.floor(count / 2),
     })
@@ -76,7 +76,7 @@ const pickRandomPairs = (count: number) =>
 const splitLines = (words: string) => words.split('\n').filter(Boolean)
 
 describe('a history', () => {
-  test('has the commits, the common ancestors and the line that git tells of', async () => {
+  test('has the same commits, merge bases, and introducing merges as in Git', async () => {
     for (const [one, other] of pickRandomPairs(15)) {
       expect(await listCommitsNotReachableFrom(repositoryPath, [one], other)).toEqual(
         splitLines(origin.git(['rev-list', other, `^${one}`])),
@@ -100,7 +100,7 @@ describe('a history', () => {
 })
 
 describe('trees', () => {
-  test('differ in the files, and by as many lines, as git says', async () => {
+  test('differ in the same files and by the same number of lines as in Git', async () => {
     for (const [one, other] of pickRandomPairs(25)) {
       const [before, after] = [origin.tree(one), origin.tree(other)]
       const letter = (before: unknown, after: unknown) =>
@@ -123,7 +123,7 @@ describe('trees', () => {
     }
   })
 
-  test('are merged as git merges them, or are left to git', async () => {
+  test('are merged as Git merges them, or are left to Git', async () => {
     let [made, left] = [0, 0]
     for (const [one, other] of pickRandomPairs(40)) {
       const merged = spawnSync('git', ['merge-tree', '--write-tree', '--no-messages', one, other], {
@@ -154,7 +154,7 @@ describe('trees', () => {
     expect(left).toBeGreaterThan(0)
   })
 
-  test('are edited as git edits them', async () => {
+  test('are edited as Git edits them', async () => {
     const by = { name: 'A B', email: 'a@example.invalid', at: 1_700_000_000_000 }
     const edits: readonly FileChanges[] = [
       { a: 'x\n', 'd/e/new.txt': 'new', 'd/e/run': { content: '#!', mode: '100755' } },
@@ -166,7 +166,7 @@ describe('trees', () => {
     for (const files of edits) {
       const parent = pickRandom(commits)
       const made = await commitFiles(repositoryPath, parent, files, 'A message\n\nwith a body', by)
-      // What git writes nobody may take for this code's: a path that is left to git, and taken away again.
+      // Makes Git itself write the commit: the non-ASCII path is left to Git, and is then removed again.
       const asked = await commitFiles(repositoryPath, parent, { ...files, 'ä/é': '' }, 'x', by)
       const without = await commitFiles(
         repositoryPath,
@@ -185,7 +185,7 @@ describe('trees', () => {
 })
 
 describe('a ref', () => {
-  test('moves from where it is said to stand alone', async () => {
+  test('moves only from the expected commit', async () => {
     const [one = '', two = ''] = commits
     await setRef(repositoryPath, 'refs/heads/topic/one', one, '')
     await setRef(repositoryPath, 'refs/heads/topic/one', two, one)
@@ -198,7 +198,7 @@ describe('a ref', () => {
     expect(readFileSync(join(repositoryPath, 'refs/heads/topic/one'), 'utf8')).toBe(`${two}\n`)
     await deleteRef(repositoryPath, 'refs/heads/topic/one')
     await deleteRef(repositoryPath, 'refs/heads/topic/one')
-    // Its folder is in nobody's way.
+    // The folder of the deleted ref does not block a ref of the same name.
     await setRef(repositoryPath, 'refs/heads/topic', one)
     expect(await runGitForText(repositoryPath, 'for-each-ref', '--format=%(refname) %(objectname)')).toBe(
       `refs/heads/topic ${one}\n`,
@@ -210,7 +210,7 @@ describe('a ref', () => {
   })
 })
 
-describe('what git announces', () => {
+describe('the ref advertisement', () => {
   const ask = (query: string, protocol: string) =>
     serveGitRequest({
       path: repositoryPath,
@@ -228,7 +228,7 @@ describe('what git announces', () => {
     ['git-upload-pack', ''],
     ['git-receive-pack', ''],
     ['git-receive-pack', 'version=2'],
-  ])('for %s with %j is said the same by ourselves', async (service, protocol) => {
+  ])('for %s with %j is the same as from Git', async (service, protocol) => {
     const backend = (): string => {
       const { stdout } = spawnSync('git', ['http-backend'], {
         env: {

@@ -1,4 +1,4 @@
-// Reads a file both ways and tells the first difference: of the facts, and of every tree that the fast reader gives.
+// Reads a file both ways and returns the first difference in the facts or in a tree of the fast reader.
 import { RegularJsonReader } from '../../../../../packages/fbc/src/go/fast/regular-json.ts'
 import { RegularYamlReader } from '../../../../../packages/fbc/src/go/fast/regular-yaml.ts'
 import { JsonError } from '../../../../../packages/fbc/src/go/json/json-error.ts'
@@ -16,7 +16,7 @@ import { readYaml } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 export interface ReaderComparison {
   readonly documents: number
-  /** How many of them the fast reader read itself. */
+  /** How many of them the fast reader read without the exact reader. */
   readonly fast: number
   readonly difference?: string
 }

@@ -4,28 +4,28 @@ import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-cat
 const encoder = new TextEncoder()
 const documentStart = '---\nname: foo\nschema: olm.package\ndescription: '
 
-/** Ten million bytes of each, which must cost what ten million bytes of catalog cost. */
+/** Ten million bytes of each, which must not take longer than ten million bytes of a real catalog. */
 const documentBytes = 10_000_000
 
-describe('a document made to hurt the fast reader', () => {
+describe('a document that attacks the fast reader', () => {
   test.each([
     ['a plain scalar', `${documentStart}${'a'.repeat(documentBytes)}\n`],
     ['a plain scalar of many lines', `${documentStart}a\n${'  b\n'.repeat(documentBytes / 4)}`],
     ['a plain scalar of words', `${documentStart}${'a '.repeat(documentBytes / 2)}a\n`],
     ['a double-quoted scalar of escapes', `${documentStart}"${'\\n'.repeat(documentBytes / 2)}"\n`],
     ['a double-quoted scalar of lines', `${documentStart}"${'a\n  '.repeat(documentBytes / 4)}"\n`],
-    ['a double-quoted scalar of blanks', `${documentStart}"${' '.repeat(documentBytes)}"\n`],
+    ['a double-quoted scalar of spaces', `${documentStart}"${' '.repeat(documentBytes)}"\n`],
     ['a single-quoted scalar of quotes', `${documentStart}'${"''".repeat(documentBytes / 2)}'\n`],
-    ['a literal scalar of blanks', `${documentStart}|\n  a\n${'    \n'.repeat(documentBytes / 5)}`],
+    ['a literal scalar of spaces', `${documentStart}|\n  a\n${'    \n'.repeat(documentBytes / 5)}`],
     ['a literal scalar of lines', `${documentStart}|\n${'  a\n'.repeat(documentBytes / 4)}`],
     ['separators', '---\na: b\n'.repeat(documentBytes / 80)],
-    ['documents that are handed over', '---\na: &x b\n'.repeat(documentBytes / 200)],
+    ['documents for the exact reader', '---\na: &x b\n'.repeat(documentBytes / 200)],
     ['comments', `${documentStart}a\n${'# a\n'.repeat(documentBytes / 4)}`],
     [
-      'manifests of nothing but brackets',
+      'manifests of brackets only',
       `---\nschema: olm.bundle\nproperties:\n- type: olm.bundle.object\n  value:\n    data: ${btoa(`{"a":${'['.repeat(documentBytes / 2)}`)}\n`,
     ],
-  ])('is read in the time that its length takes: %s', (_name, text) => {
+  ])('is read in linear time: %s', (_name, text) => {
     const bytes = encoder.encode(text)
     const seconds = (exact: boolean): number => {
       const started = process.threadCpuUsage()
@@ -34,7 +34,7 @@ describe('a document made to hurt the fast reader', () => {
       expect(facts.bytes).toBe(bytes.length)
       return user / 1e6
     }
-    // Quadratic behaviour takes hours; a slow machine takes a few seconds.
+    // Quadratic behavior takes hours; a slow machine takes a few seconds.
     expect(seconds(false)).toBeLessThan(30)
     expect(seconds(true)).toBeLessThan(30)
   })

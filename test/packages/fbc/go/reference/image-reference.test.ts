@@ -19,7 +19,7 @@ describe('an image reference', () => {
     [`sha256:${sha256Hex}`, 'docker.io', 'library/sha256', sha256Hex, undefined],
     ['quay.io/a__b/c---d/e.f', 'quay.io', 'a__b/c---d/e.f', undefined, undefined],
     ['127.0.0.1/x', '127.0.0.1', 'x', undefined, undefined],
-  ])('%s is understood', (text, host, repository, tag, digest) => {
+  ])('%s is parsed', (text, host, repository, tag, digest) => {
     const { reference } = parseImageReference(text)
     expect(reference).toEqual({ host, repository, ...(tag && { tag }), ...(digest && { digest }) })
     if (reference) expect(parseImageReference(formatImageReference(reference)).reference).toEqual(reference)
@@ -55,7 +55,7 @@ describe('an image reference', () => {
     ['quay.io/x?y'],
     ['quay.io/../x'],
     ['quay.io/%2e%2e/x'],
-  ])('%j is refused with a reason', (text) => {
+  ])('%j is rejected with a reason', (text) => {
     const { reference, reason } = parseImageReference(text)
     expect(reference).toBeUndefined()
     expect(reason).toMatch(/\w/)

@@ -1,4 +1,4 @@
-// What opm takes for an image reference and what registries are asked for is the same, but for ports.
+// Our parser accepts exactly the image references that opm accepts, except for ports.
 import { describe, expect, test } from '@jest/globals'
 import fc from '../../../../seeded.ts'
 import {
@@ -97,18 +97,18 @@ const digestCases = [
   `@sha256:${hexDigits(64)}/a`,
 ]
 
-/** What the two say differently about a text, as a sentence; undefined when they agree. */
+/** How the two parsers disagree about a text, as a sentence; undefined if they agree. */
 function findDisagreement(text: string): string | undefined {
   const { reference, reason } = parseImageReference(text)
   const error = findPullSpecError(text)
   const shown = JSON.stringify(text)
   if (!reference) {
     if (!/\w/.test(reason)) return `${shown} is refused without a reason`
-    // The one difference: opm takes ports that no connection can have.
+    // The one difference: opm accepts invalid port numbers.
     return error === undefined && !/^"\d+" is not a port$/.test(reason) ? `opm takes ${shown}` : undefined
   }
   if (error !== undefined) return `opm refuses ${shown}: ${error}`
-  // What the parts say is the same reference again, for both.
+  // The formatted parts are the same reference for both parsers.
   const full = formatImageReference(reference)
   const again = parseImageReference(full).reference
   return findPullSpecError(full) === undefined && again && formatImageReference(again) === full
@@ -117,7 +117,7 @@ function findDisagreement(text: string): string | undefined {
 }
 
 describe('one grammar', () => {
-  test('over every name with a few ends, and every end with a few names', () => {
+  test('for every name with a few suffixes, and every suffix with a few names', () => {
     const names = hostCases.flatMap((host) => pathCases.map((path) => host + path))
     const ends = tagCases.flatMap((tag) => digestCases.map((digest) => tag + digest))
     const texts = [
@@ -126,11 +126,11 @@ describe('one grammar', () => {
     ]
     expect(texts.map(findDisagreement).filter((difference) => difference !== undefined)).toEqual([])
   })
-  test('at the limits of length', () => {
+  test('at the length limits', () => {
     const tail = `:${'t'.repeat(128)}@sha512:${hexDigits(128)}`
     for (const length of [254, 255, 256, 300])
       for (const end of ['', tail]) expect(findDisagreement(nameOfLength(length) + end)).toBeUndefined()
-    // The longest of all: written with the long name of Docker Hub, which counts as the short one.
+    // The longest possible reference: the long name of Docker Hub counts as the short one.
     const maxLengthReference = `index.docker.io/a/${'b'.repeat(255 - 'docker.io/a/'.length)}`
     expect(findPullSpecError(maxLengthReference + tail)).toBeUndefined()
     expect(parseImageReference(maxLengthReference + tail).reference?.repository).toHaveLength(245)
@@ -138,13 +138,13 @@ describe('one grammar', () => {
     for (const text of ['a'.repeat(5000), 'a/'.repeat(5000), '-'.repeat(5000)])
       expect(findDisagreement(text)).toBeUndefined()
   })
-  test('ports beyond 65535 are opm’s to take, and nobody’s to connect to', () => {
+  test('except for invalid ports, which only opm accepts', () => {
     for (const port of ['65536', '99999', '123456', '00000080']) {
       expect(findPullSpecError(`quay.io:${port}/a`)).toBeUndefined()
       expect(parseImageReference(`quay.io:${port}/a`).reason).toBe(`"${port}" is not a port`)
     }
   })
-  test('over texts that nobody thought of', () => {
+  test('for random strings', () => {
     const piece = fc.constantFrom(
       ...'aA0._-:/@$ ',
       'sha256:',
@@ -164,7 +164,7 @@ describe('one grammar', () => {
         .chain((parts) =>
           fc.tuple(fc.constant(parts.join('')), fc.nat(), fc.constantFrom(...'a.:/@-_A'), fc.nat(2)),
         )
-        // One character put in, taken out or replaced.
+        // One character is inserted, removed, or replaced.
         .map(([whole, at, character, cut]) => {
           const insertAt = at % (whole.length + 1)
           return (

@@ -29,7 +29,7 @@ describe('a pull spec', () => {
     ['quay.io/a/', 'invalid reference format'],
     [' quay.io/a', 'invalid reference format'],
     ['$IMAGE', 'invalid reference format: repository name must be lowercase'],
-    // The Kelvin sign and a dotted I are letters of the host, which small letters make a valid one.
+    // The Kelvin sign and the dotted I would make a valid host in lower case.
     ['\u212a.io/x', 'repository name must be lowercase'],
     ['\u0130.io/x', 'repository name must be lowercase'],
     ['quay.io/\u1c89', 'invalid reference format'],
@@ -43,13 +43,13 @@ describe('a pull spec', () => {
     expect(findPullSpecError(text)).toBe(error)
   })
 
-  test('of a megabyte is refused at once', () => {
+  test('of a megabyte is rejected', () => {
     for (const part of ['a', 'a/', '-', 'a-', 'a.', 'A.']) {
       expect(findPullSpecError(part.repeat(1_000_000 / part.length))).toBeDefined()
     }
   })
 
-  test('is judged the same when its name was judged before, behind another digest', () => {
+  test('has the same result if its name was checked before with another digest', () => {
     const names = [
       'a',
       'Q.io/A/b',

@@ -1,4 +1,4 @@
-// go-yaml v2's dialect, fact by fact: what opm v1.73 was seen to make of each text.
+// go-yaml v2's dialect, case by case: how opm v1.73 reads each text.
 import { describe, expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 
@@ -54,33 +54,33 @@ describe('a plain scalar is', () => {
 
 describe('a document reads as', () => {
   test.each([
-    ['keys that are no texts', '#\nyes: 1\n1_0: 2\n1e30: 3\n', '{"10":2,"1e+30":3,"true":1}'],
+    ['keys that are not strings', '#\nyes: 1\n1_0: 2\n1e30: 3\n', '{"10":2,"1e+30":3,"true":1}'],
     ['the last of repeated keys', 'a: 1\na: 2\n', '{"a":2}'],
-    ['a merge that overrides what stands before it', '#\na: 1\n<<: {a: 2, b: 2}\nb: 3\n', '{"a":2,"b":3}'],
+    ['a merge that overrides the entries before it', '#\na: 1\n<<: {a: 2, b: 2}\nb: 3\n', '{"a":2,"b":3}'],
     ['an alias to a list that was merged', '#\n<<: &x []\nc: *x\n', '{"c":[]}'],
-    ['a quoted merge key, which is none', '#\n"<<": {a: b}\n', '{"<<":{"a":"b"}}'],
+    ['a quoted merge key as a regular key', '#\n"<<": {a: b}\n', '{"<<":{"a":"b"}}'],
     ['an alias to a merged map', '#\n<<: &x {b: 1}\nc: *x\n', '{"b":1,"c":{"b":1}}'],
     ['a folded scalar', 'a: >\n  b\n  c\n\n  d\n   e\n', '{"a":"b c\\nd\\n e\\n"}'],
     ['only the first of two flow maps', '# c\n{a: b}{c: d}\n', '{"a":"b"}'],
-    ['what stands before an outdented line', '  a: b\nc: d\n', '{"a":"b"}'],
-    ['an empty flow map, and not the key it looks like', '#\n{}: x\n', '{}'],
+    ['the content before an outdented line', '  a: b\nc: d\n', '{"a":"b"}'],
+    ['an empty flow map instead of a key', '#\n{}: x\n', '{}'],
     ['a plain scalar with a colon in a flow map', '#\n{b: {a:}}\n', '{"b":{"a:":null}}'],
   ])('%s', (_what, text, value) => {
     expect(readValueThroughError(text)).toBe(value)
   })
 })
 
-describe('opm refuses', () => {
+describe('opm rejects', () => {
   test.each([
-    ['a tab that indents', 'a: b\n\tc: d\n', 'line 2: found a tab character that violates indentation'],
+    ['a tab as indentation', 'a: b\n\tc: d\n', 'line 2: found a tab character that violates indentation'],
     ['a mapping in a plain scalar', 'a: b: c\n', 'mapping values are not allowed in this context'],
     ['a JSON escape', 'a: "\\/"\n', 'found unknown escape character'],
     ['a surrogate escape', 'a: "\\ud83d\\ude00"\n', 'found invalid Unicode character escape code'],
-    ['an open quote', 'a: "b\n', 'line 2: found unexpected end of stream'],
+    ['an unclosed quote', 'a: "b\n', 'line 2: found unexpected end of stream'],
     ['an unknown anchor', 'a: *x\n', "unknown anchor 'x' referenced"],
     ['an anchor in itself', 'a: &x [*x]\n', "anchor 'x' value contains itself"],
-    ['an anchor with a point', 'a: &a.b c\n', 'did not find expected alphabetic or numeric character'],
-    ['a tag that does not fit', 'a: !!int x\n', 'cannot decode !!str `x` as a !!int'],
+    ['an anchor with a dot', 'a: &a.b c\n', 'did not find expected alphabetic or numeric character'],
+    ['a tag that does not match its value', 'a: !!int x\n', 'cannot decode !!str `x` as a !!int'],
     ['bad base64', 'a: !!binary x\n', '!!binary value contains invalid base64 data'],
     ['a key without a colon', 'schema: a\nx\n', "line 3: could not find expected ':'"],
     ['a list in a map', 'a: b\n- c\n', 'line 1: did not find expected key'],
@@ -106,13 +106,13 @@ describe('opm refuses', () => {
     expect(readValueThroughError(text)).toBe(yamlErrorPrefix + message)
   })
 
-  test('a null key, with the value it stands for', () => {
+  test('a null key, and reports its value', () => {
     expect(readValueThroughError('~: x\n')).toBe(
       'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"',
     )
   })
 
-  test('a null key in a value whose key another type of key took, since Go converts both', () => {
+  test('a null key in a value that a key of another type replaces, since Go converts both', () => {
     const message =
       'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"'
     expect(readValueThroughError('1: [{~: x}]\n1.0: w\n')).toBe(message)
@@ -125,7 +125,7 @@ describe('opm refuses', () => {
     expect(readValueThroughError('1: .inf\n1.0: w\n')).toBe('{"1":"w"}')
   })
 
-  test('an infinity, unless another value took its place', () => {
+  test('an infinity, unless another value replaces it', () => {
     expect(readValueThroughError('a: .inf\n')).toBe(
       'error converting YAML to JSON: json: unsupported value: +Inf',
     )
