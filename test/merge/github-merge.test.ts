@@ -157,7 +157,7 @@ describe('a merge through the GitHub API', () => {
       expect(scenario.mismatches[0]?.differs).toContain('validation: 1 error')
     })
 
-    test('stays unclear while the evaluation is inconclusive, and is a mismatch after ten minutes', async () => {
+    test('is unclear while the evaluation is inconclusive, and a mismatch after ten minutes', async () => {
       expect(await scenario.merge(githubMerge('merge'), { ...runBeforeMerge(pushes), ...judging() })).toEqual(
         { kind: 'busy' },
       )
@@ -290,7 +290,7 @@ describe('a merge through the GitHub API', () => {
     expect(listIntentOutcomes()).toEqual(['abandoned'])
   })
 
-  test('is rejected, and is not a mismatch, if bob merges the pull request with another method first', async () => {
+  test('is rejected without a mismatch if bob merges the pull request first', async () => {
     const outcome = await scenario.merge(
       githubMerge('merge'),
       runBeforeMerge(() =>

@@ -118,7 +118,7 @@ test('a merge is pushed if the open pull requests have not changed since the eva
   expect(await attemptMerge([otherPull], [otherPull])).toEqual(mergedResult)
 })
 
-test('a merge is reevaluated if it would close a pull request opened or pushed after the evaluation', async () => {
+test('a merge is reevaluated if it would close a pull request that is new or was pushed to', async () => {
   expect(await attemptMerge([], [otherPull])).toEqual(requeuedResult)
   expect(await attemptMerge([], [{ ...otherPull, head }])).toEqual(requeuedResult)
 })
@@ -145,7 +145,7 @@ test('a merge is pushed if a pull request that it would close only has a new com
   )
 })
 
-test('a pull request is merged if its head was merged before, and rejected if an earlier head was', async () => {
+test('a head that is already merged counts as merged, and one after a merged head is rejected', async () => {
   expect(await attemptMerge([], [], { before: head })).toEqual({ kind: 'landed', pushes: 0 })
   expect(await attemptMerge([], [], { before: earlierCommit })).toEqual({ kind: 'refused', pushes: 0 })
 })

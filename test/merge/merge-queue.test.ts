@@ -136,7 +136,7 @@ const listConclusionsOn = (headSha: string) =>
 const listIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
 describe('a merge through the merge queue', () => {
-  test('waits with an open intent, is evaluated in the queue, and is completed after GitHub merges it', async () => {
+  test('waits with an open intent, and is completed after GitHub merges the evaluated group', async () => {
     expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
     expect(listIntentOutcomes()).toEqual([undefined])
     // A repeated attempt while the pull request is queued creates no second intent.
@@ -171,7 +171,7 @@ describe('a merge through the merge queue', () => {
     expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
   })
 
-  test('is rejected for this pull request, and not requeued, if the queue removes it for failed checks', async () => {
+  test('is rejected for the pull request, and not requeued, after failed checks in the queue', async () => {
     await scenario.merge(queueMethod)
     await scenario.clock.sleep(31_000)
     await scenario.github.removeFromQueue(scenario.pull, 'CI_FAILURE')
@@ -263,7 +263,7 @@ describe('a merge through the merge queue', () => {
     }
     beforeEach(() => void recordedOutcomes.splice(0))
 
-    test('is recorded as merged if the change is valid on its actual parent, even if merging is frozen', async () => {
+    test('is recorded as merged if it is valid on its actual parent, even during a freeze', async () => {
       const { base, head } = (await scenario.evaluate()).permit.landing
       const evaluations: unknown[] = []
       getGateInputOverrides = ({ snapshot }) => {
@@ -314,7 +314,7 @@ describe('a merge through the merge queue', () => {
     })
   })
 
-  test('of a group without validation is a mismatch if recovery does not evaluate the merged commit', async () => {
+  test('of a group without validation is a mismatch if recovery does not evaluate it', async () => {
     await scenario.merge(queueMethod)
     const [entry] = await readMergeGroups()
     for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)

@@ -1,5 +1,5 @@
-// Crashes the process after each step of a merge that changes state, for every method, and lets another process recover.
-// The pull request must be merged exactly once.
+// Crashes the process after each step of a merge that changes state, for every method, and lets another process
+// recover. The pull request must be merged exactly once.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'

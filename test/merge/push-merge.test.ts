@@ -308,7 +308,7 @@ describe('a temporary branch', () => {
 })
 
 describe('a signed push', () => {
-  test('merges a commit by GitHub with the same parents and tree, recorded in the intent before the push', async () => {
+  test('merges a commit by GitHub with the same parents and tree, which the intent names first', async () => {
     scenario.setRules([{ type: 'required_signatures' }])
     const { permit } = await scenario.evaluate()
     const begun: (string | undefined)[] = []
@@ -421,7 +421,7 @@ describe('if approvals count only for the merge that GitHub would create', () =>
   })
 })
 
-test('temporary branch names encode the pull request and base branch, and other names are not parsed', async () => {
+test('a temporary branch name encodes the pull request and base, and other names are ignored', async () => {
   const commit = toCommitSha('0123456789abcdef'.repeat(3).slice(0, 40))
   for (const baseRef of ['main', 'release/v4.18', 'a%2Fb', 'ä'])
     expect(parseTemporaryBranch(formatTemporaryBranch({ pull: toPullNumber(7), baseRef, commit }))).toEqual({

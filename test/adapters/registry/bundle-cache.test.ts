@@ -117,7 +117,7 @@ describe('bundle contents are cached', () => {
 })
 
 describe('the pull budget of an evaluation', () => {
-  test('two hundred bundles take two evaluations, four pulls at a time, and deferred bundles report it', async () => {
+  test('two hundred bundles take two evaluations, four pulls at a time, and report the delay', async () => {
     const { bundles, pulled, most } = createCountingRegistry()
     const shared = bundles()
     const readBundles = () => Promise.all(bundleReferences(200).map(shared.forEvaluation().readBundle))
@@ -133,7 +133,7 @@ describe('the pull budget of an evaluation', () => {
     expect(pulled).toHaveLength(200)
     expect(most()).toBe(4)
   })
-  test('a bundle with an inconclusive pull can be retried in the same evaluation without extra cost', async () => {
+  test('a bundle with an inconclusive pull can be retried in the same evaluation for free', async () => {
     let down = true
     const { bundles } = createCountingRegistry(() =>
       down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleAnswer(),

@@ -31,14 +31,14 @@ async function computeIdentity(password: string | undefined): Promise<string> {
   return identity
 }
 
-test('different credentials have different identities, even if the credentials of a mirror are unreadable', async () => {
+test('different credentials have different identities, even with unreadable mirror credentials', async () => {
   const names = await Promise.all([undefined, 'one', 'two'].map(computeIdentity))
   expect(new Set(names).size).toBe(3)
   expect(await computeIdentity('one')).toBe(names[1])
   expect(names.join()).not.toMatch(/one|two/)
 })
 
-test('a blocked image has the identity blocked, and a malformed reference the identity anonymous', async () => {
+test('the identity of a blocked image is blocked, and of a malformed reference anonymous', async () => {
   const client = openRegistry({ clock: createManualClock(), rules: [{ prefix: 'quay.io', blocked: true }] })
   expect(await client.identity('quay.io/a/b:1')).toBe('blocked')
   expect(await client.isPubliclyReadable('quay.io/a/b:1')).toBe(false)

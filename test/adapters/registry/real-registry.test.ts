@@ -207,7 +207,7 @@ async function expectPushAndReadBack(
 }
 
 describeWithRegistry('our own pusher', () => {
-  test('pushes to docker-registry without authentication, and skopeo and our reader find the images', async () => {
+  test('pushes images without authentication, and skopeo and our reader find them', async () => {
     const registry = await startRealRegistry()
     await expectPushAndReadBack(registry, undefined)
     await registry.close()

@@ -1,4 +1,4 @@
-// Scripts that imitate the authentication, the errors, and the quirks of nine common registries. A comment describes each
+// Scripts that imitate the authentication, the errors, and the quirks of nine common registries. Comments describe the
 // behavior, and the tests check how the client handles it.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
@@ -139,7 +139,7 @@ describe('Docker Hub', () => {
     expect(secondServer.requests[0]?.query.get('service')).toBe('registry.docker.io')
     expect(secondServer.requests[0]?.query.get('scope')).toBe('repository:library/busybox:pull')
   })
-  test('private and missing images are indistinguishable anonymously, and distinguishable with an access token', async () => {
+  test('private and missing images are distinguishable only with an access token', async () => {
     const [anonymous, known] = [hub(), hub(basicCredential('me', 'dckr_pat_x'))]
     for (const name of ['me/private:1', 'me/nothing:1'])
       expect(await anonymous.resolve(name)).toMatchObject({ kind: 'missing-or-private' })
@@ -261,7 +261,7 @@ describe('ghcr.io', () => {
     })
     expect(await openClient().resolve(referenceTo('open/app:2'))).toMatchObject({ kind: 'missing' })
   })
-  test('a denied token means missing or private anonymously, and is inconclusive with expired credentials', async () => {
+  test('a denied token means missing or private, and is inconclusive with expired credentials', async () => {
     expect(await openClient().resolve(referenceTo('org/private:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
@@ -342,7 +342,7 @@ describe('ECR', () => {
         response.writeHead(200, { 'content-type': mediaTypes.dockerManifest, 'content-length': 300 }).end()
     }
   })
-  test('images are resolved with GET and Basic authentication, which is reused for the next image', async () => {
+  test('images are resolved with Basic authentication, which is reused for the next image', async () => {
     const digest = registryServer.add('team/app', '1')
     registryServer.add('team/other', '1')
     const client = openClient(basicCredential('AWS', 'twelve-hours'))
@@ -362,8 +362,8 @@ describe('ECR', () => {
 })
 
 describe('GAR', () => {
-  // The registry issues tokens, the password is an entire JSON key, an inaccessible or missing project returns 403, and a
-  // missing image returns 404.
+  // The registry issues tokens, the password is an entire JSON key, an inaccessible or missing project returns 403, and
+  // a missing image returns 404.
   const key = JSON.stringify({ type: 'service_account', private_key: '-----BEGIN\n:"\\' })
   beforeEach(() => {
     registryServer.script = combineScripts(

@@ -72,7 +72,7 @@ describe('local helpers and files', () => {
     expect(await beside.find('q', 'a')).toBeUndefined()
     expect(await beside.find('x', 'a')).toEqual(basicCredential('u', 'p'))
   })
-  test('a helper that fails, prints too much, hangs, is missing, or has an invalid name is our error', async () => {
+  test('a helper that fails, floods, hangs, is missing, or has an invalid name is an error', async () => {
     const options = { helperPath: `${folder}:/usr/bin:/bin`, helperTimeout: 300 }
     for (const name of ['broken', 'talker', 'sleeper', 'absent', '../evil', 'a b', '.hidden', ''])
       await expect(
@@ -164,7 +164,7 @@ describe('local helpers and files', () => {
     now += 10_000
     expect(await find()).toEqual(basicCredential('AWS', 'the third one'))
   })
-  test('DOCKER_AUTH_CONFIG is read, podman files take precedence over docker files, and missing files are ignored', async () => {
+  test('DOCKER_AUTH_CONFIG, podman, and docker files are read, and podman precedes docker', async () => {
     const sources = await loadSystemCredentials({
       HOME: folder,
       DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: toBase64('env:3') } } }),

@@ -144,7 +144,7 @@ describe('tokens', () => {
     expect(await resolveImage('org/a:1')).toMatchObject({ kind: 'ok' })
     expect(tokenService.requests).toHaveLength(2)
   })
-  test('Docker Hub: a token without the scope means missing or private, without endless retries', async () => {
+  test('Docker Hub: a token without the scope means missing or private, with few retries', async () => {
     requireBearerTokens()
     tokenService.script = (_, response) => void response.end(JSON.stringify({ token: 'empty' }))
     openClient()
