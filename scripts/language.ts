@@ -18,7 +18,7 @@ interface LanguageProblem {
   readonly instead: string
 }
 
-const checkedFolders = ['src', 'packages', 'sandbox', 'simulate', 'scripts', 'bench', 'docs', 'deploy']
+const checkedFolders = ['src', 'packages', 'sandbox', 'simulate', 'scripts', 'bench', 'test', 'docs', 'deploy']
 // Mutants are code, and the guard's own test contains what it rejects.
 const ignoredPathPattern =
   /(?:^|\/)(?:node_modules|dist|language-rules\.ts|CHANGELOG\.md|mutants\.yaml|language\.test\.ts)(?:\/|$)/

@@ -25,7 +25,7 @@ const pushRefs = async (folder: string, token: string, ...refs: string[]): Promi
   runGit(folder, token, 'push', '-q', 'origin', ...refs)
 
 describe('reading', () => {
-  test('a partial clone omits blobs and fetches them on demand', async () => {
+  test('a partial clone omits blobs and fetches them when requested', async () => {
     const folder = await mkdtemp(join(githubFixture.directory, 'partial-'))
     const token = await githubFixture.token()
     await runGit(folder, token, 'clone', '-q', '--bare', '--filter=blob:none', url, '.')
