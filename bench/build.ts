@@ -20,9 +20,9 @@ import { generateCatalog } from './generated-catalog.ts'
 
 const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
 const runCount = Number(times)
-const workFolder = mkdtempSync(join(tmpdir(), 'bench-build-'))
-const catalogFolder = join(workFolder, 'catalog')
-const changedCatalogFolder = join(workFolder, 'changed')
+const scratchFolder = mkdtempSync(join(tmpdir(), 'bench-build-'))
+const catalogFolder = join(scratchFolder, 'catalog')
+const changedCatalogFolder = join(scratchFolder, 'changed')
 
 /** Milliseconds, the median of all runs. */
 async function measureMedian(
@@ -45,13 +45,13 @@ async function measureMedian(
 function runCommand(program: string, ...parameters: readonly string[]): void {
   const run = spawnSync(program, parameters, {
     encoding: 'utf8',
-    env: { ...process.env, XDG_CACHE_HOME: join(workFolder, 'cache') },
+    env: { ...process.env, XDG_CACHE_HOME: join(scratchFolder, 'cache') },
   })
   if (run.status !== 0) throw new Error(`${program} ${parameters.join(' ')}: ${run.stderr}`)
 }
 
 /** Installed like the published package. */
-const [start = '', ...started] = buildCliCommand(join(workFolder, 'package'))
+const [start = '', ...started] = buildCliCommand(join(scratchFolder, 'package'))
 const runCatalogBot = (...parameters: readonly string[]) => runCommand(start, ...started, ...parameters)
 
 try {
@@ -76,7 +76,7 @@ try {
     await alone.close()
   }
 } finally {
-  rmSync(workFolder, { recursive: true, force: true, maxRetries: 10 })
+  rmSync(scratchFolder, { recursive: true, force: true, maxRetries: 10 })
 }
 
 function openRegistryClients(host: string) {
@@ -149,7 +149,7 @@ async function benchCraneAppend(host: string, base: string): Promise<void> {
   const { registry, pusher } = openRegistryClients(host)
   const publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
   const { blobs } = await publisher.build({ files: await readCatalogFolder(catalogFolder), base: 'scratch' })
-  writeFileSync(join(workFolder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
+  writeFileSync(join(scratchFolder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
   await publisher.close()
   await registry.close()
   await measureMedian('  crane append and mutate, with an existing layer', undefined, (index) => {
@@ -161,7 +161,7 @@ async function benchCraneAppend(host: string, base: string): Promise<void> {
       '-b',
       base,
       '-f',
-      join(workFolder, 'layer.tar.gz'),
+      join(scratchFolder, 'layer.tar.gz'),
       '-t',
       target,
     )
@@ -178,13 +178,13 @@ async function measureDockerfileBuild(host: string, ours: number): Promise<void>
     const base = 'localhost/base/opm:1'
     buildOpmBaseImage(base)
     writeCatalogDockerfile(base)
-    const file = join(workFolder, 'catalog.Dockerfile')
+    const file = join(scratchFolder, 'catalog.Dockerfile')
     const theirs = await measureMedian(
       '  buildah bud with opm’s Dockerfile, and push',
       undefined,
       (index) => {
         const target = `${host}/org/buildah-${index}:v4.20`
-        runBuildah('bud', '--no-cache', '--pull-never', '-f', file, '-t', target, workFolder)
+        runBuildah('bud', '--no-cache', '--pull-never', '-f', file, '-t', target, scratchFolder)
         runBuildah('push', '--tls-verify=false', target)
       },
     )
@@ -202,10 +202,10 @@ async function measureDockerfileBuild(host: string, ours: number): Promise<void>
         'opm',
         'serve',
         catalogFolder,
-        `--cache-dir=${join(workFolder, `opm-${index}`)}`,
+        `--cache-dir=${join(scratchFolder, `opm-${index}`)}`,
         '--cache-only',
         '-t',
-        join(workFolder, 'log'),
+        join(scratchFolder, 'log'),
       ),
   )
   console.log(`  that part alone takes ${(step / ours).toFixed(1)} times as long as catalog-bot`)
@@ -215,20 +215,20 @@ async function measureDockerfileBuild(host: string, ours: number): Promise<void>
 function runBuildah(verb: 'bud' | 'push', ...parameters: readonly string[]): void {
   const storage = [
     '--root',
-    join(workFolder, 'images'),
+    join(scratchFolder, 'images'),
     '--runroot',
-    join(workFolder, 'run'),
+    join(scratchFolder, 'run'),
     '--storage-driver',
     'vfs',
   ]
-  const policy = ['--signature-policy', join(workFolder, 'policy.json')]
+  const policy = ['--signature-policy', join(scratchFolder, 'policy.json')]
   const isolation = verb === 'bud' ? ['--isolation', 'chroot'] : []
   runCommand('buildah', ...storage, verb, ...policy, ...isolation, ...parameters)
 }
 
 function buildOpmBaseImage(name: string): void {
-  writeFileSync(join(workFolder, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}')
-  const context = join(workFolder, 'opm')
+  writeFileSync(join(scratchFolder, 'policy.json'), '{"default":[{"type":"insecureAcceptAnything"}]}')
+  const context = join(scratchFolder, 'opm')
   mkdirSync(context)
   const { stdout } = spawnSync('which', ['opm'], { encoding: 'utf8' })
   cpSync(stdout.trim(), join(context, 'opm'))
@@ -238,7 +238,7 @@ function buildOpmBaseImage(name: string): void {
 
 function writeCatalogDockerfile(base: string): void {
   const run = spawnSync(start, [...started, 'build', '--dockerfile', '-i', base, '-b', base, catalogFolder])
-  writeFileSync(join(workFolder, 'catalog.Dockerfile'), run.stdout)
+  writeFileSync(join(scratchFolder, 'catalog.Dockerfile'), run.stdout)
 }
 
 function changeOnePackage(directory: string): void {
@@ -258,7 +258,7 @@ async function pushBaseImage(host: string): Promise<void> {
     state = (Math.imul(state, 1_103_515_245) + 12_345) | 0
     bytes[at] = state >>> 16
   }
-  mkdirSync(join(workFolder, 'base'), { recursive: true })
+  mkdirSync(join(scratchFolder, 'base'), { recursive: true })
   const digestOf = (content: Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`
   const pusher = openPusher({ clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] })
   const layer = { digest: digestOf(bytes), size: bytes.length }

@@ -11,13 +11,13 @@ export const builtPackageEnvVariable = 'CATALOG_BOT_BUILT'
  */
 export function buildCliCommand(folder: string): string[] {
   const already = process.env[builtPackageEnvVariable]
-  if (already !== undefined) return createStartCommand(already)
+  if (already !== undefined) return createCliCommand(already)
   const root = join(import.meta.dirname, '..')
   execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts', 'build.ts'), join(folder, 'dist')])
   for (const part of ['bin', 'package.json'])
     cpSync(join(root, part), join(folder, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return createStartCommand(folder)
+  return createCliCommand(folder)
 }
 
-const createStartCommand = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]
+const createCliCommand = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]

@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util'
 import { SeededRandom } from '../test/packages/fbc/go/fast/mutated-documents.ts'
 import { findGoCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
 import {
-  compareDocument,
-  compareImage,
+  compareDocumentReading,
+  compareImageReading,
   type GoComparison,
 } from '../test/adapters/registry/compare-with-go.ts'
 import { createRandomImage, type RandomLayer } from '../test/adapters/registry/random-archives.ts'
@@ -36,9 +36,9 @@ const comparisonCountsByFormat = {
   'archives in gzip': createComparisonCounts(),
   documents: createComparisonCounts(),
 }
-const deadlineMs = performance.now() + Number(values.seconds) * 1000
+const fuzzingDeadlineMs = performance.now() + Number(values.seconds) * 1000
 const isFuzzingFinished = (round: number) =>
-  values.rounds === undefined ? performance.now() >= deadlineMs : round >= Number(values.rounds)
+  values.rounds === undefined ? performance.now() >= fuzzingDeadlineMs : round >= Number(values.rounds)
 // Go and catalog-bot read in parallel.
 const maxConcurrentRounds = 16
 
@@ -46,8 +46,8 @@ for (let round = 0; !isFuzzingFinished(round); round += 1) {
   const images = Array.from({ length: maxConcurrentRounds }, () => createImageForComparison())
   const documents = Array.from({ length: maxConcurrentRounds * 2 }, () => createRandomDocument(randomSource))
   const [compared, read] = await Promise.all([
-    Promise.all(images.map((image) => compareImage(goArchiveReaders, image))),
-    Promise.all(documents.map((document) => compareDocument(goArchiveReaders, document))),
+    Promise.all(images.map((image) => compareImageReading(goArchiveReaders, image))),
+    Promise.all(documents.map((document) => compareDocumentReading(goArchiveReaders, document))),
   ])
   for (const [index, comparison] of compared.entries()) {
     const image = images[index]
@@ -55,12 +55,12 @@ for (let round = 0; !isFuzzingFinished(round); round += 1) {
     countComparisonResult(comparisonCountsByFormat.archives, comparison)
     if (packings.has('zstd')) countComparisonResult(comparisonCountsByFormat['archives in zstd'], comparison)
     if (packings.has('gzip')) countComparisonResult(comparisonCountsByFormat['archives in gzip'], comparison)
-    if (comparison.difference !== undefined && image) await shrinkImageAndFail(round, image)
+    if (comparison.difference !== undefined && image) await shrinkFailingImageAndExit(round, image)
   }
   for (const [index, comparison] of read.entries()) {
     countComparisonResult(comparisonCountsByFormat.documents, comparison)
     if (comparison.difference === undefined) continue
-    failWithDifference(round, comparison.difference, documents[index])
+    exitWithReaderDifference(round, comparison.difference, documents[index])
   }
 }
 for (const [what, { compared, refused, agreed }] of Object.entries(comparisonCountsByFormat))
@@ -92,20 +92,20 @@ function countComparisonResult(
 }
 
 /** Removes layers, entries, and damage while the difference remains. */
-async function shrinkImageAndFail(round: number, image: readonly RandomLayer[]): Promise<never> {
+async function shrinkFailingImageAndExit(round: number, image: readonly RandomLayer[]): Promise<never> {
   let smallest = image
   for (let shrinks = true; shrinks;) {
     shrinks = false
     for (const candidate of generateSmallerImages(smallest)) {
-      if ((await compareImage(goArchiveReaders, candidate)).difference === undefined) continue
+      if ((await compareImageReading(goArchiveReaders, candidate)).difference === undefined) continue
       smallest = candidate
       shrinks = true
       break
     }
   }
-  return failWithDifference(
+  return exitWithReaderDifference(
     round,
-    (await compareImage(goArchiveReaders, smallest)).difference ?? '',
+    (await compareImageReading(goArchiveReaders, smallest)).difference ?? '',
     smallest,
   )
 }
@@ -127,14 +127,14 @@ function* generateSmallerImages(image: readonly RandomLayer[]): Generator<readon
   }
 }
 
-function failWithDifference(round: number, difference: string, what: unknown): never {
+function exitWithReaderDifference(round: number, difference: string, what: unknown): never {
   console.error(`seed ${randomSeed}, round ${round}: ${difference}`)
-  console.error(JSON.stringify(what, replaceBytesWithText, 1))
+  console.error(JSON.stringify(what, replaceBuffersWithText, 1))
   process.exit(1)
 }
 
 /** Bytes as text with escapes. */
-function replaceBytesWithText(_key: string, value: unknown): unknown {
+function replaceBuffersWithText(_key: string, value: unknown): unknown {
   const { type, data } = (value ?? {}) as { type?: unknown; data?: unknown }
   return type === 'Buffer' && Array.isArray(data) ? Buffer.from(data as number[]).toString('latin1') : value
 }

@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const randomSeed = Number(values.seed ?? Date.now() % 2 ** 32)
-const deadlineMs = performance.now() + Number(values.seconds) * 1000
+const fuzzingDeadlineMs = performance.now() + Number(values.seconds) * 1000
 console.log(`seed ${randomSeed}`)
 
 const corpusDocuments: string[] = [...renderedDocuments]
@@ -32,7 +32,7 @@ for (const directory of positionals) {
     if (!/\.(ya?ml|json)$/.test(path)) continue
     const bytes = readFileSync(join(directory, path))
     const comparison = path.endsWith('.json') ? compareJsonReaders(bytes) : compareReaders(bytes)
-    if (comparison.difference !== undefined) failWithDifference(path, comparison.difference)
+    if (comparison.difference !== undefined) exitWithReaderDifference(path, comparison.difference)
     documentCount += comparison.documents
     fastPathDocumentCount += comparison.fast
     if (path.endsWith('.json')) continue
@@ -50,7 +50,7 @@ const randomSource = new SeededRandom(randomSeed)
 let roundCount = 0
 fastPathDocumentCount = 0
 const isFuzzingFinished = () =>
-  values.rounds === undefined ? performance.now() >= deadlineMs : roundCount >= Number(values.rounds)
+  values.rounds === undefined ? performance.now() >= fuzzingDeadlineMs : roundCount >= Number(values.rounds)
 for (; !isFuzzingFinished(); roundCount++) {
   const isJson = roundCount % 3 === 2
   const bytes = isJson
@@ -58,7 +58,7 @@ for (; !isFuzzingFinished(); roundCount++) {
     : createMutatedDocuments(randomSource, corpusDocuments)
   const comparison = (isJson ? compareJsonReaders : compareReaders)(bytes)
   if (comparison.difference !== undefined) {
-    failWithDifference(
+    exitWithReaderDifference(
       `seed ${randomSeed}, round ${roundCount}`,
       `${comparison.difference}\n${Buffer.from(bytes).toString('utf8')}`,
     )
@@ -67,7 +67,7 @@ for (; !isFuzzingFinished(); roundCount++) {
 }
 console.log(`${roundCount} damaged files: equal; ${fastPathDocumentCount} documents were read fast`)
 
-function failWithDifference(where: string, difference: string): never {
+function exitWithReaderDifference(where: string, difference: string): never {
   console.error(`${where}: ${difference}`)
   process.exit(1)
 }

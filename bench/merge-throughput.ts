@@ -225,8 +225,8 @@ function formatMeasurement({
 const formatMinTarget = (target: number | undefined) => (target === undefined ? '' : `at least ${target}`)
 const formatMaxTarget = (target: number | undefined) => (target === undefined ? '' : `at most ${target}`)
 
-const maxPullRequestsForOneByOne = values.only === 'one-by-one' ? Infinity : Number(values.most)
+const maxPullRequestsInOneByOneMode = values.only === 'one-by-one' ? Infinity : Number(values.most)
 for (const count of pullRequestCounts)
   for (const mode of mergeModes)
-    if (mode === 'trains' || count <= maxPullRequestsForOneByOne)
+    if (mode === 'trains' || count <= maxPullRequestsInOneByOneMode)
       console.log(await measureMergeMode(count, mode))

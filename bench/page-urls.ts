@@ -18,7 +18,7 @@ const pagesHandler = createPagesHandler({
   clock: systemClock,
   log: logger,
 })
-const seenResponseStatuses = new Set<number>()
+const observedHttpStatuses = new Set<number>()
 
 async function requestPages(round: number): Promise<void> {
   const request = {
@@ -30,7 +30,7 @@ async function requestPages(round: number): Promise<void> {
   } as unknown as IncomingMessage
   const response = {
     writeHead(status: number) {
-      seenResponseStatuses.add(status)
+      observedHttpStatuses.add(status)
       return this
     },
     end() {
@@ -51,11 +51,11 @@ const heapMegabytesBefore = measureHeapMegabytes()
 for (let round = 50; round < 50 + Number(values.addresses); round++) await requestPages(round)
 const heapMegabytesAfter = measureHeapMegabytes()
 console.log(
-  `${values.addresses} addresses: RSS ${heapMegabytesBefore.rss} to ${heapMegabytesAfter.rss} MB, heap ${heapMegabytesBefore.heap} to ${heapMegabytesAfter.heap} MB (answers: ${[...seenResponseStatuses].join(', ')})`,
+  `${values.addresses} addresses: RSS ${heapMegabytesBefore.rss} to ${heapMegabytesAfter.rss} MB, heap ${heapMegabytesBefore.heap} to ${heapMegabytesAfter.heap} MB (answers: ${[...observedHttpStatuses].join(', ')})`,
 )
 process.exitCode =
   heapMegabytesAfter.heap - heapMegabytesBefore.heap > 40 ||
-  seenResponseStatuses.size !== 1 ||
-  !seenResponseStatuses.has(200)
+  observedHttpStatuses.size !== 1 ||
+  !observedHttpStatuses.has(200)
     ? 1
     : 0

@@ -22,7 +22,7 @@ if (positionals.length === 0)
 const realCatalogEnvironment = await openRealCatalogEnvironment(source, dataDirectory)
 const printDuration = (label: string, milliseconds: number) =>
   process.stdout.write(`${label.padEnd(58)} ${milliseconds.toFixed(0).padStart(6)} ms\n`)
-const measureTimeUntil = async (label: string, holds: () => boolean) => {
+const measureTimeUntilCondition = async (label: string, holds: () => boolean) => {
   const started = performance.now()
   while (!holds()) {
     if (performance.now() - started > 120_000) throw new Error(`not within two minutes: ${label}`)
@@ -43,18 +43,27 @@ try {
   printDuration('cold start: from the command to listening', performance.now() - startedAt)
   realCatalogEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   const first = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.20'))
-  await measureTimeUntil('first pull request, empty caches: opened to merged', () => first.merged !== null)
-  await measureTimeUntil('  merged to rebuilt', () => realCatalogEnvironment.isRebuilt(first))
+  await measureTimeUntilCondition(
+    'first pull request, empty caches: opened to merged',
+    () => first.merged !== null,
+  )
+  await measureTimeUntilCondition('  merged to rebuilt', () => realCatalogEnvironment.isRebuilt(first))
   const second = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.21'))
-  await measureTimeUntil('another catalog, not cached yet: opened to merged', () => second.merged !== null)
+  await measureTimeUntilCondition(
+    'another catalog, not cached yet: opened to merged',
+    () => second.merged !== null,
+  )
   await pause(3000)
   evaluationDurationsMs.length = 0
   const third = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.update('v4.16'))
-  await measureTimeUntil('another big catalog, first time: opened to merged', () => third.merged !== null)
+  await measureTimeUntilCondition(
+    'another big catalog, first time: opened to merged',
+    () => third.merged !== null,
+  )
   await pause(3000)
   evaluationDurationsMs.length = 0
   const fourth = await realCatalogEnvironment.github.openPull(realCatalogEnvironment.again('v4.16'))
-  await measureTimeUntil('the same catalog, warm: opened to merged', () => fourth.merged !== null)
+  await measureTimeUntilCondition('the same catalog, warm: opened to merged', () => fourth.merged !== null)
   for (const time of evaluationDurationsMs) printDuration('  its evaluations: merge to verdict', time)
 } finally {
   await botProcess.kill('SIGKILL')

@@ -40,7 +40,12 @@ export async function openSlowGitHub(target: string, milliseconds: number): Prom
           `${target}${path}`,
           { method: request.method, headers: request.headers },
           (answer) => {
-            passed.push({ method, path, at: performance.now(), ...parseRequestContent(method, path, chunks) })
+            passed.push({
+              method,
+              path,
+              at: performance.now(),
+              ...summarizeGitHubRequest(method, path, chunks),
+            })
             response.writeHead(answer.statusCode ?? 502, answer.headers)
             answer.pipe(response)
           },
@@ -62,7 +67,7 @@ export async function openSlowGitHub(target: string, milliseconds: number): Prom
   }
 }
 
-function parseRequestContent(
+function summarizeGitHubRequest(
   method: string,
   path: string,
   chunks: readonly Buffer[],

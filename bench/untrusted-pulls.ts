@@ -25,7 +25,7 @@ const ownersYamlWithManyLogins = `---\nreviewers:\n${joinGeneratedLines(1500, (a
 const catalogFolder = 'catalogs/v4.20'
 
 /** The changes of hostile pull requests, by description. */
-const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const hostilePullRequestChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
     joinGeneratedLines(6, (at) => `${catalogFolder}/lighthouse/d${at}/OWNERS `)
       .concat(`${catalogFolder}/lighthouse/CATALOG_OWNERS`)
@@ -110,7 +110,7 @@ function readCpuSeconds(pid: number): readonly number[] {
 }
 
 /** The sandbox: this process, and its Git processes. */
-const getOwnCpuSeconds = () => readCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
+const readSandboxCpuSeconds = () => readCpuSeconds(process.pid).reduce((sum, seconds) => sum + seconds, 0)
 
 const dataDirectory = await mkdtemp(join(tmpdir(), 'strangers-'))
 const demoEnvironment = await openDemoEnvironment({ directory: dataDirectory })
@@ -135,7 +135,7 @@ const memoryPollingLoop = (async () => {
 })()
 try {
   const pulls: { title: string; pull: Awaited<ReturnType<typeof demoEnvironment.github.openPull>> }[] = []
-  for (const [title, changes] of Object.entries(hostileChanges)) {
+  for (const [title, changes] of Object.entries(hostilePullRequestChanges)) {
     const pull = await demoEnvironment.github.openPull({
       repository: demoRepositoryName,
       author: 'mallory',
@@ -165,7 +165,10 @@ try {
   // All at once, like an attack.
   demoEnvironment.github.sendWebhooksTo(`${botProcess.url}/api/github/webhooks`)
   slowest = 0
-  const before = { bot: readProcessTreeUsage(botProcess.process.pid ?? 0).processor, own: getOwnCpuSeconds() }
+  const before = {
+    bot: readProcessTreeUsage(botProcess.process.pid ?? 0).processor,
+    own: readSandboxCpuSeconds(),
+  }
   const started = performance.now()
   const send = async (number: number) =>
     demoEnvironment.github.comment(
@@ -181,7 +184,7 @@ try {
   const seconds = (count: number) => `${count.toFixed(1)} s`
   process.stdout.write(
     `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${seconds(merged / 1000)}\n` +
-      `processor time until then: catalog-bot ${seconds(used)}, the sandbox's GitHub ${seconds(getOwnCpuSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
+      `processor time until then: catalog-bot ${seconds(used)}, the sandbox's GitHub ${seconds(readSandboxCpuSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${maxMemory.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1

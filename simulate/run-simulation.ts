@@ -14,7 +14,7 @@ import { StoreError } from '../src/adapters/store/store-error.ts'
 import { applyUserAction, seedRepository } from './apply-user-action.ts'
 import { simulatedBotSettings, startBotInstance, type BotInstance } from './bot/bot-instance.ts'
 import { openMemoryForge } from './ports/memory-forge.ts'
-import { openMemoryMerging } from './ports/memory-merging.ts'
+import { openMemoryMergeApi } from './ports/memory-merging.ts'
 import { openMemoryRepository, type MirrorRefs, type CallScheduler } from './ports/memory-repository.ts'
 import {
   openMemoryStore,
@@ -29,7 +29,7 @@ import {
   type InjectedFault,
   type SimulationPlan,
 } from './simulation-plan.ts'
-import { isMissingImage, findBundleContent } from './world/repository-contents.ts'
+import { isMissingImageReference, findBundleContent } from './world/repository-contents.ts'
 import {
   Scheduler,
   type PendingCall,
@@ -41,7 +41,7 @@ import { installationId, SimulatedGitHub, type SimulatedDelivery } from './world
 import { UnmodeledBehaviorError } from './git/merge.ts'
 import { checkFinalState } from './oracles/check-final-state.ts'
 import { checkMerge } from './oracles/check-merge.ts'
-import type { ObservedRun, InvariantViolation } from './oracles/observed-run.ts'
+import type { ObservedSimulationRun, InvariantViolation } from './oracles/observed-run.ts'
 
 export interface SimulationResult {
   readonly plan: SimulationPlan
@@ -121,7 +121,7 @@ export async function runSimulation(
     )
       violations.push(violation)
   }
-  const observed: ObservedRun = {
+  const observed: ObservedSimulationRun = {
     server,
     tables,
     merges: [],
@@ -202,7 +202,7 @@ export async function runSimulation(
         lag,
         clock: scheduler.clockOf(process),
       }),
-      merging: openMemoryMerging(server, schedule, {
+      merging: openMemoryMergeApi(server, schedule, {
         onMerging: (permit) =>
           record(process, permit, 'merge', permit.landing.commit, server.mustTip(permit.landing.baseRef)),
       }),
@@ -495,7 +495,7 @@ async function queryRegistry(
 
 function createRegistryAnswer(question: 'image' | 'bundle' | 'install', reference: string): object {
   const content = findBundleContent(reference)
-  if (isMissingImage(reference) || content === undefined)
+  if (isMissingImageReference(reference) || content === undefined)
     return { kind: 'missing', reason: 'the registry does not have it' }
   const digest = reference.split('@')[1] ?? ''
   if (question === 'image')
@@ -510,7 +510,10 @@ function formatJobName(job: Job): string {
 }
 
 /** False when a job or an oracle reached behavior that is not modeled. */
-function checkInvariants(observed: ObservedRun, violate: (violation: InvariantViolation) => void): boolean {
+function checkInvariants(
+  observed: ObservedSimulationRun,
+  violate: (violation: InvariantViolation) => void,
+): boolean {
   if (observed.ownFailures.some(({ error }) => error instanceof UnmodeledBehaviorError)) return false
   try {
     for (const violation of checkFinalState(observed)) violate(violation)

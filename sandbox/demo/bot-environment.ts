@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { startMockGitHub, type MockGitHub, type TrafficValidator } from '../github/github.ts'
+import { startMockGitHub, type MockGitHub, type GitHubTrafficValidator } from '../github/github.ts'
 import { startMockRegistry, type MockRegistry } from '../registry/registry.ts'
 import { generatePrivateKey } from '../github/github-admin.ts'
 import { findPackageFolder } from '../../src/cli/version.ts'
@@ -33,7 +33,7 @@ export interface BotEnvironmentOptions {
   /** The hourly request limit of catalog-bot. Default: GitHub's 5000, which a fast simulation soon exceeds. */
   readonly hourlyLimit?: number
   /** Receives all traffic with GitHub. */
-  readonly validator?: TrafficValidator
+  readonly validator?: GitHubTrafficValidator
 }
 
 export async function openBotEnvironment(options: BotEnvironmentOptions): Promise<BotEnvironment> {

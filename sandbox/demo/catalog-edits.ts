@@ -1,7 +1,7 @@
 // The edits of catalog files in the demo: text edits, as in an editor. Throws when the text is not as expected.
 
 /** The bundle document of a version, derived from the newest one in the file. */
-function copyBundleForVersion(text: string, name: string, from: string, version: string): string {
+function copyBundleBlobForVersion(text: string, name: string, from: string, version: string): string {
   const start = text.lastIndexOf('---', text.indexOf(`\nname: ${name}.v${from}\n`))
   const next = text.indexOf('\n---\n', start)
   if (start < 0) throw new Error(`bundle ${name}.v${from} not found`)
@@ -13,7 +13,7 @@ function copyBundleForVersion(text: string, name: string, from: string, version:
 export function prependChannelEntry(text: string, name: string, version: string, replaces: string): string {
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
   return (
-    text.replace('entries:\n', `entries:\n${entry}`) + copyBundleForVersion(text, name, replaces, version)
+    text.replace('entries:\n', `entries:\n${entry}`) + copyBundleBlobForVersion(text, name, replaces, version)
   )
 }
 
@@ -25,7 +25,7 @@ export function appendChannelEntry(text: string, name: string, version: string, 
   const entry = `- name: ${name}.v${version}\n  replaces: ${name}.v${replaces}\n`
   const imageOffset = text.indexOf('---\nimage:')
   if (imageOffset < 0) throw new Error('no bundle found')
-  const bundle = copyBundleForVersion(text, name, replaces, version)
+  const bundle = copyBundleBlobForVersion(text, name, replaces, version)
   return `${text.slice(0, imageOffset)}${bundle}${text.slice(imageOffset)}`.replace(
     'name: stable\npackage:',
     `${entry}name: stable\npackage:`,

@@ -92,12 +92,12 @@ export function pushCatalogImages(
   for (const blob of parseBundleBlobs(text)) {
     if (!wanted(blob.name)) continue
     for (const { image } of blob.relatedImages ?? [])
-      pushImageByReference(registry, image, { files: { name: image } })
-    pushImageByReference(registry, blob.image, buildBundleImage(blob))
+      pushImageToMockRegistry(registry, image, { files: { name: image } })
+    pushImageToMockRegistry(registry, blob.image, buildBundleImage(blob))
   }
 }
 
-function pushImageByReference(registry: MockRegistry, reference: string, content: ImageContent): void {
+function pushImageToMockRegistry(registry: MockRegistry, reference: string, content: ImageContent): void {
   const [, repository, tag] = /^([^@]+):([\w.-]+)$/.exec(reference.replace(`${registry.host}/`, '')) ?? []
   if (repository !== undefined && reference.startsWith(`${registry.host}/`))
     registry.putImage(repository, tag, content)

@@ -72,7 +72,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
         remainingMs() > 0
       ) {
         for (const { pull, outcome } of listOutcomes()) {
-          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${shorten(outcome.reason, 120)})`}`
+          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${truncateAtWordBoundary(outcome.reason, 120)})`}`
           if (lastStates.get(pull.number) !== line && outcome.state !== 'not checked yet') printLine(line)
           lastStates.set(pull.number, line)
         }
@@ -84,7 +84,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
         print(
           `${outcome.isExpected ? 'as expected' : 'NOT AS EXPECTED'}  #${pull.number} ${story.id}: ${outcome.state}`,
         )
-        for (const line of wrapWords(shorten(outcome.reason, 400), 96)) print(`    ${line}`)
+        for (const line of wrapWords(truncateAtWordBoundary(outcome.reason, 400), 96)) print(`    ${line}`)
       }
       const read = await verifyPublishedImages(coast, Math.max(15_000, remainingMs()))
       print('')
@@ -117,7 +117,7 @@ export const runDemo: DemoRunner = async ({ print, verbose, keep, timeoutMs = 18
 }
 
 /** Returns the text, shortened to at most `maxLength` characters between two words. */
-export function shorten(text: string, maxLength: number): string {
+export function truncateAtWordBoundary(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const end = text.lastIndexOf(' ', maxLength - 1)
   return end < 0 ? text : `${text.slice(0, end).replace(/[,;:]$/, '')}…`

@@ -1,6 +1,6 @@
 // Registers and installs apps on the sandbox's GitHub for a test or the demo, and changes their permissions.
 import { randomBytes } from 'node:crypto'
-import { RuleAdmin } from './branch-rules/rule-admin.ts'
+import { BranchRuleAdmin } from './branch-rules/rule-admin.ts'
 import { createEmptyRateLimitUsage, createDefaultRateLimits } from './http/rate-limit-types.ts'
 import { generatePrivateKey } from './github-admin.ts'
 import { toInstallationView, toNodeId } from './views/account-view.ts'
@@ -32,7 +32,7 @@ export interface NewAppOptions {
   readonly owner?: MockAccount
 }
 
-export class AppAdmin extends RuleAdmin {
+export class AppAdmin extends BranchRuleAdmin {
   /** Registers an app and installs it on these repositories (`owner/name`), with one installation for each owner. */
   installApp(
     app: NewAppOptions,

@@ -63,11 +63,11 @@ export interface MockGitHubOptions {
   /** The hourly request limit of an installation. Default: GitHub's 5000. */
   readonly hourlyLimit?: number
   /** Receives every request, answer, and webhook. See `violations`. */
-  readonly validator?: TrafficValidator
+  readonly validator?: GitHubTrafficValidator
 }
 
 /** Lists the violations in the traffic, one line each. Empty if there are none. */
-export interface TrafficValidator {
+export interface GitHubTrafficValidator {
   checkExchange(exchange: RecordedHttpExchange): string[]
   checkWebhook(event: string, action: string | null, payload: unknown): string[]
 }

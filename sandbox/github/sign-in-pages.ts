@@ -24,12 +24,12 @@ interface AuthorizationCode {
 /** GitHub's limit: ten minutes. */
 const authorizationCodeLifetimeMs = 600_000
 
-export const toClientId = (app: MockApp): string => `Iv1.${app.id}`
+export const toOAuthClientId = (app: MockApp): string => `Iv1.${app.id}`
 
 export function createSignInPages(world: MockGitHubData, credentials: TokenRegistry): SignInPages {
   const codes = new Map<string, AuthorizationCode>()
   const findAppByClientId = (clientId: string | null) =>
-    [...world.apps.values()].find((it) => toClientId(it) === clientId)
+    [...world.apps.values()].find((it) => toOAuthClientId(it) === clientId)
   const sendHtml = (response: ServerResponse, status: number, title: string, body: string): true => {
     response
       .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
@@ -115,7 +115,7 @@ export function createSignInPages(world: MockGitHubData, credentials: TokenRegis
     const [id, secret] = Buffer.from((request.headers.authorization ?? '').replace(/^basic /i, ''), 'base64')
       .toString()
       .split(':')
-    if (app === undefined || id !== toClientId(app) || secret !== app.clientSecret)
+    if (app === undefined || id !== toOAuthClientId(app) || secret !== app.clientSecret)
       return sendJson(response, 401, { message: 'Requires authentication' })
     const { access_token: token } = JSON.parse(await readBodyText(request)) as { access_token?: string }
     return sendJson(response, credentials.revokeToken(token ?? '') ? 204 : 422, undefined)

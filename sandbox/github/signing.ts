@@ -2,7 +2,7 @@
 // signature that is copied into another commit is not in that record.
 import { randomBytes } from 'node:crypto'
 import { runGitForBytes } from './git/git-store.ts'
-import { readLooseOrRunGit, readLooseObject, writeLooseObject } from './git/loose-objects.ts'
+import { readLooseObjectsOrRunGit, readLooseObject, writeLooseObject } from './git/loose-objects.ts'
 import type { GitIdentity } from './git/git-store.ts'
 import type { MockAccount, GitHubPayload, MockGitHubData } from './github-data.ts'
 
@@ -22,7 +22,7 @@ export const toAuthorIdentity = (world: MockGitHubData, { id, login }: MockAccou
 
 /** The same commit with a signature. The unsigned commit remains as an unreferenced object. */
 export async function signCommit(world: MockGitHubData, path: string, sha: string): Promise<string> {
-  const bytes = await readLooseOrRunGit(
+  const bytes = await readLooseObjectsOrRunGit(
     () => readLooseObject(path, sha).bytes,
     () => runGitForBytes(path, ['cat-file', 'commit', sha]),
   )

@@ -64,7 +64,7 @@ interface BundleCrd {
   readonly versions: readonly string[]
 }
 
-const getPropertyValues = ({ properties }: BundleBlob, wanted: string) =>
+const getPropertyValuesByType = ({ properties }: BundleBlob, wanted: string) =>
   properties.filter(({ type }) => type === wanted).map(({ value }) => toObjectOrEmpty(value))
 const toStringOrEmpty = (value: Json | undefined) => (typeof value === 'string' ? value : '')
 const toObjectsOrEmpty = (value: Json | undefined) =>
@@ -72,7 +72,7 @@ const toObjectsOrEmpty = (value: Json | undefined) =>
 const toObjectOrEmpty = (value: Json | undefined) => (value ?? {}) as JsonObject
 
 function getCsvMetadata(blob: BundleBlob): JsonObject {
-  return getPropertyValues(blob, 'olm.csv.metadata')[0] ?? {}
+  return getPropertyValuesByType(blob, 'olm.csv.metadata')[0] ?? {}
 }
 
 /** One for each group and kind, with the name from the metadata. */
@@ -81,7 +81,7 @@ function collectCrds(blob: BundleBlob): readonly BundleCrd[] {
   const names = toObjectsOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['owned'])
   const services = toObjectsOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['owned'])
   const crds = new Map<string, BundleCrd>()
-  for (const value of getPropertyValues(blob, 'olm.gvk')) {
+  for (const value of getPropertyValuesByType(blob, 'olm.gvk')) {
     const [group, kind, version] = [
       toStringOrEmpty(value['group']),
       toStringOrEmpty(value['kind']),
@@ -123,7 +123,7 @@ function createCsvManifest(blob: BundleBlob, crds: readonly BundleCrd[]): Json {
   const plain = crds.flatMap(({ name, kind, versions }) =>
     versions.map((version) => ({ name, kind, version })),
   )
-  const own = getPropertyValues(blob, 'olm.package').at(-1) ?? {}
+  const own = getPropertyValuesByType(blob, 'olm.package').at(-1) ?? {}
   const related = (blob.relatedImages ?? []).filter(({ image }) => image !== blob.image)
   const operator = related[0]?.image
   return {
@@ -164,12 +164,12 @@ function collectDependencies(blob: BundleBlob): readonly Json[] {
     ...toObjectsOrEmpty(toObjectOrEmpty(metadata['crdDescriptions'])['required']),
     ...toObjectsOrEmpty(toObjectOrEmpty(metadata['apiServiceDefinitions'])['required']),
   ]
-  const kinds = getPropertyValues(blob, 'olm.gvk.required').filter(
+  const kinds = getPropertyValuesByType(blob, 'olm.gvk.required').filter(
     ({ kind, version }) => !listed.some((entry) => entry['kind'] === kind && entry['version'] === version),
   )
   return [
     ...kinds.map((value) => ({ type: 'olm.gvk', value })),
-    ...getPropertyValues(blob, 'olm.package.required').map(({ packageName, versionRange }) => ({
+    ...getPropertyValuesByType(blob, 'olm.package.required').map(({ packageName, versionRange }) => ({
       type: 'olm.package',
       value: { packageName: toStringOrEmpty(packageName), version: toStringOrEmpty(versionRange) },
     })),

@@ -37,14 +37,14 @@ export interface RecordedRegistryRequest {
 type RegistryRequestDetails = Omit<RecordedRegistryRequest, 'status'>
 export type RegistryRequestMatcher = (request: RegistryRequestDetails) => boolean
 
-interface StatusFaultOutcome {
+interface HttpStatusFaultOutcome {
   readonly status: number
   readonly code?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 export type RegistryFaultOutcome =
-  StatusFaultOutcome | { readonly delay: number } | { readonly disconnect: true }
+  HttpStatusFaultOutcome | { readonly delay: number } | { readonly disconnect: true }
 
 interface RegistryFault {
   readonly matches: RegistryRequestMatcher
@@ -53,7 +53,7 @@ interface RegistryFault {
 }
 
 const repositoryNamePattern = '([a-z0-9]+(?:[._/-]+[a-z0-9]+)*)'
-const pathPatternByKind: readonly (readonly [RegistryRequestKind, RegExp])[] = [
+const pathPatternByRequestKind: readonly (readonly [RegistryRequestKind, RegExp])[] = [
   ['ping', /^\/v2\/?$/],
   ['token', /^\/token$/],
   ['manifest', new RegExp(`^/v2/${repositoryNamePattern}/manifests/([^/]+)$`)],
@@ -218,14 +218,14 @@ export class MockRegistry extends RegistryContent {
 }
 
 function classifyRequestPath(path: string): [RegistryRequestKind, RegExpExecArray | null] {
-  for (const [kind, shape] of pathPatternByKind) {
+  for (const [kind, shape] of pathPatternByRequestKind) {
     const found = shape.exec(path)
     if (found !== null) return [kind, found]
   }
   return ['other', null]
 }
 
-function toFaultResponse(outcome: StatusFaultOutcome): RegistryResponse {
+function toFaultResponse(outcome: HttpStatusFaultOutcome): RegistryResponse {
   if (outcome.body !== undefined)
     return { status: outcome.status, headers: { ...outcome.headers }, body: outcome.body }
   return createErrorResponse(outcome.status, outcome.code ?? 'UNKNOWN', undefined, { ...outcome.headers })

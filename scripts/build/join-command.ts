@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
 /** The entry points of `validate`, and the modules that it loads lazily. */
-const includedSourceFiles = [
+const inlinedSourceFiles = [
   'cli/output.js',
   'cli/validate.js',
   'cli/rule-url.js',
@@ -56,7 +56,7 @@ export async function buildSingleFileCommand({
   nameOf,
   leaveOut,
 }: SingleFileCommandOptions): Promise<SingleFileCommand> {
-  const held = new Set([entry, ...includedSourceFiles].map((file) => join(sources, file)))
+  const held = new Set([entry, ...inlinedSourceFiles].map((file) => join(sources, file)))
   const later = new Set<string>()
   const leaveOthers: Plugin = {
     name: 'leave-others',

@@ -28,10 +28,10 @@ export interface ProbeContext {
 }
 
 const githubDocsUrl = 'https://docs.github.com'
-const availableRulesUrl = `${githubDocsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets`
-const troubleshootingUrl = `${githubDocsUrl}/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks`
-const mergeApiUrl = `${githubDocsUrl}/rest/pulls/pulls#merge-a-pull-request`
-const refsApiUrl = `${githubDocsUrl}/rest/git/refs#update-a-reference`
+const availableRulesDocsUrl = `${githubDocsUrl}/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets`
+const statusCheckTroubleshootingUrl = `${githubDocsUrl}/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks`
+const mergeApiDocsUrl = `${githubDocsUrl}/rest/pulls/pulls#merge-a-pull-request`
+const refsApiDocsUrl = `${githubDocsUrl}/rest/git/refs#update-a-reference`
 
 const canaryStatusContext = 'catalog-bot canary'
 const createRequiredChecksRule = (strict: boolean): RulesetRule => ({
@@ -74,7 +74,7 @@ const mergePullAfterChecks = async ({ stage, number, H }: ProbeContext): Promise
 export const canaryProbes: readonly CanaryProbe[] = [
   {
     rule: 'A pushed merge of a pull request that is behind is accepted if no rule forbids it',
-    source: refsApiUrl,
+    source: refsApiDocsUrl,
     rules: [],
     expected: 'accepted',
     attempt: pushMergeCommit,
@@ -100,7 +100,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
   },
   {
     rule: 'REST can only fast-forward a branch',
-    source: refsApiUrl,
+    source: refsApiDocsUrl,
     rules: [],
     expected: 'Update is not a fast forward',
     attempt: async ({ stage, base, temporary, H }) => {
@@ -110,14 +110,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
   },
   {
     rule: 'The merge API rejects any head other than the specified one',
-    source: mergeApiUrl,
+    source: mergeApiDocsUrl,
     rules: [],
     expected: 'Head branch was modified',
     attempt: ({ stage, number, B }) => stage.merge(number, B, 'merge'),
   },
   {
     rule: 'Checks on a head that is behind do not count for its pushed merge',
-    source: troubleshootingUrl,
+    source: statusCheckTroubleshootingUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'is expected',
     // Waits as long as GitHub may need to see the checks. Otherwise the probe would only show that GitHub has not
@@ -136,14 +136,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
   },
   {
     rule: 'They also count if branches must be up to date, because the merge contains the base',
-    source: `${availableRulesUrl}#require-status-checks-to-pass-before-merging`,
+    source: `${availableRulesDocsUrl}#require-status-checks-to-pass-before-merging`,
     rules: [createRequiredChecksRule(true)],
     expected: 'accepted',
     attempt: pushMergeAfterChecks,
   },
   {
     rule: 'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
-    source: troubleshootingUrl,
+    source: statusCheckTroubleshootingUrl,
     rules: [createRequiredChecksRule(true)],
     upToDate: true,
     expected: 'accepted',
@@ -154,7 +154,7 @@ export const canaryProbes: readonly CanaryProbe[] = [
   },
   {
     rule: 'The merge API accepts a head that is behind but has the checks',
-    source: mergeApiUrl,
+    source: mergeApiDocsUrl,
     rules: [createRequiredChecksRule(false)],
     expected: 'accepted',
     attempt: mergePullAfterChecks,
@@ -168,14 +168,14 @@ export const canaryProbes: readonly CanaryProbe[] = [
   },
   {
     rule: 'The pushed merge of an open pull request counts as a change through a pull request',
-    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'accepted',
     attempt: pushMergeCommit,
   },
   {
     rule: 'The pushed merge of a closed pull request does not',
-    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule()],
     expected: 'Changes must be made through a pull request',
     attempt: async (it) => {
@@ -185,63 +185,63 @@ export const canaryProbes: readonly CanaryProbe[] = [
   },
   {
     rule: 'A missing approval blocks the push',
-    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
     attempt: pushMergeCommit,
   },
   {
     rule: 'A missing approval blocks the merge API',
-    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ required_approving_review_count: 1 })],
     expected: 'At least 1 approving review is required',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
     rule: 'A pushed merge is rejected if only squash merges are allowed',
-    source: `${availableRulesUrl}#require-a-pull-request-before-merging`,
+    source: `${availableRulesDocsUrl}#require-a-pull-request-before-merging`,
     rules: [createPullRequestRule({ allowed_merge_methods: ['squash'] })],
     expected: 'not allowed',
     attempt: pushMergeCommit,
   },
   {
     rule: 'A pushed merge is rejected if a linear history is required',
-    source: `${availableRulesUrl}#require-linear-history`,
+    source: `${availableRulesDocsUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'must not contain merge commits',
     attempt: pushMergeCommit,
   },
   {
     rule: 'A squash through the merge API is accepted if a linear history is required',
-    source: `${availableRulesUrl}#require-linear-history`,
+    source: `${availableRulesDocsUrl}#require-linear-history`,
     rules: [{ type: 'required_linear_history' }],
     expected: 'accepted',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'squash'),
   },
   {
     rule: 'Unsigned commits are rejected if signatures are required',
-    source: `${availableRulesUrl}#require-signed-commits`,
+    source: `${availableRulesDocsUrl}#require-signed-commits`,
     rules: [{ type: 'required_signatures' }],
     expected: 'signatures',
     attempt: pushMergeCommit,
   },
   {
     rule: 'A user who cannot bypass "Restrict updates" cannot push',
-    source: `${availableRulesUrl}#restrict-updates`,
+    source: `${availableRulesDocsUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
     attempt: pushMergeCommit,
   },
   {
     rule: 'A user who cannot bypass "Restrict updates" cannot merge through the API',
-    source: `${availableRulesUrl}#restrict-updates`,
+    source: `${availableRulesDocsUrl}#restrict-updates`,
     rules: [{ type: 'update' }],
     expected: 'Cannot update this protected ref',
     attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
   },
   {
     rule: 'A force push is rejected, but a push with compare-and-swap is not a force push',
-    source: `${availableRulesUrl}#block-force-pushes`,
+    source: `${availableRulesDocsUrl}#block-force-pushes`,
     rules: [{ type: 'non_fast_forward' }],
     expected: 'Cannot force-push to this branch, then accepted',
     attempt: async (it) => {

@@ -114,14 +114,14 @@ function readExampleCase(root: string, id: string, kind: 'good' | 'bad', why: st
     why,
     directory,
     settings: existsSync(settings) ? (JSON.parse(readFileSync(settings, 'utf8')) as ExampleCaseSettings) : {},
-    marked: listFilesBelow(marked)
-      .flatMap((file) => readExpectedFindingMarks(file, join(marked, file)))
+    marked: listFilesRecursively(marked)
+      .flatMap((file) => readExpectedFindingMarkers(file, join(marked, file)))
       .sort(),
   }
 }
 
 /** All files in a folder, including links, with `/` as the separator. Sorted. */
-export function listFilesBelow(directory: string): string[] {
+export function listFilesRecursively(directory: string): string[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory() && entry.name !== caseSettingsFile)
@@ -129,7 +129,7 @@ export function listFilesBelow(directory: string): string[] {
     .sort()
 }
 
-function readExpectedFindingMarks(file: string, path: string): string[] {
+function readExpectedFindingMarkers(file: string, path: string): string[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8')
     .split('\n')

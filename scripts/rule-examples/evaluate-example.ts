@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { checkInstall } from '@catalog-bot/bundle/check-install'
+import { checkBundleInstall } from '@catalog-bot/bundle/check-install'
 import { bundleRules } from '@catalog-bot/bundle/rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
@@ -22,7 +22,7 @@ import { FindingList } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { RuleSuite } from '@catalog-bot/findings/suites'
-import { listFilesBelow, caseSettingsFile, type ExampleCase } from './cases.ts'
+import { listFilesRecursively, caseSettingsFile, type ExampleCase } from './cases.ts'
 import { evaluatePullExample } from './evaluate-pull-example.ts'
 
 export interface ExampleEvaluation {
@@ -109,9 +109,9 @@ const installRuleIds: ReadonlySet<string> = new Set(
 /** The bundle that an upgrade starts from is in `before/`. */
 function evaluateBundleExample(
   { id, directory, settings }: ExampleCase,
-  suites: readonly RuleSuite[] = findSuitesOfRule(id),
+  suites: readonly RuleSuite[] = findRuleSuites(id),
 ): readonly Finding[] {
-  const all = listFilesBelow(directory).map((path): [string, Uint8Array] => [
+  const all = listFilesRecursively(directory).map((path): [string, Uint8Array] => [
     path,
     readFileSync(join(directory, path)),
   ])
@@ -129,10 +129,10 @@ function evaluateBundleExample(
   })
   if (!installRuleIds.has(id)) return findings
   const options = { installNamespace: 'operators' }
-  return [...findings, ...checkInstall(files, options, before.size > 0 ? before : undefined)]
+  return [...findings, ...checkBundleInstall(files, options, before.size > 0 ? before : undefined)]
 }
 
-function findSuitesOfRule(id: string): readonly RuleSuite[] {
+function findRuleSuites(id: string): readonly RuleSuite[] {
   const suite = allRules.find((rule) => rule.id === id)?.suite
   return suite === undefined ? [] : [suite]
 }

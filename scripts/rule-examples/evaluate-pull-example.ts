@@ -113,7 +113,7 @@ function answerCheckQuestion(
     case 'image':
       return (
         (settings.images?.[question.reference] as AnswerByQuestionKind['image'] | undefined) ??
-        createImageAnswer(question.reference)
+        createImageLookupAnswer(question.reference)
       )
     case 'bundle':
       return (
@@ -135,7 +135,7 @@ function answerCheckQuestion(
 }
 
 /** An image that exists under the digest in its name. */
-function createImageAnswer(reference: string): AnswerByQuestionKind['image'] {
+function createImageLookupAnswer(reference: string): AnswerByQuestionKind['image'] {
   const digest = /@(?<digest>sha256:[0-9a-f]{64})$/.exec(reference)?.groups?.digest
   return {
     kind: 'ok',

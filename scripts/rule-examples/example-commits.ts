@@ -33,7 +33,7 @@ export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: Exam
   return {
     isWhole: true,
     commits: all.map((commit, at) => ({
-      id: toCommitId(commit, at),
+      id: toExampleCommitId(commit, at),
       editsWorkflows: commit.editsWorkflows ?? false,
       ...parseMessageFacts(Buffer.from(renderCommitObject(commit, at))),
     })),
@@ -59,7 +59,7 @@ export function createOpenPulls({
       const commit = commits[at]
       return {
         pull: toPullNumber(Number(number)),
-        head: commit ? toCommitId(commit, at) : toCommitSha(hashSha1(`head of ${number}`)),
+        head: commit ? toExampleCommitId(commit, at) : toCommitSha(hashSha1(`head of ${number}`)),
         baseRef,
         author: createExampleAccount(author).id,
         draft,
@@ -91,7 +91,7 @@ function describeExampleCommit(commit: ExampleCommit, at: number): string {
     ...Object.entries(files).map(([path, size]) => `${path} has ${size} bytes`),
   ]
   const quotedMessage = message === undefined ? '' : ` ${JSON.stringify(message)}`
-  return `${toCommitId(commit, at).slice(0, 12)}${quotedMessage}${remarks.map((remark) => ` (${remark})`).join('')}`
+  return `${toExampleCommitId(commit, at).slice(0, 12)}${quotedMessage}${remarks.map((remark) => ` (${remark})`).join('')}`
 }
 
 function describeExamplePull([number, { author, baseRef, draft = false, labels = [] }]: [
@@ -103,7 +103,7 @@ function describeExamplePull([number, { author, baseRef, draft = false, labels =
   return `Pull request ${number} of ${author}${branch} is open${remarks.map((remark) => `, ${remark}`).join('')}.`
 }
 
-function toCommitId(commit: ExampleCommit, at: number): CommitSha {
+function toExampleCommitId(commit: ExampleCommit, at: number): CommitSha {
   return at === 0 ? exampleHeadSha : toCommitSha(hashSha1(renderCommitObject(commit, at)))
 }
 

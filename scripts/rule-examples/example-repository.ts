@@ -12,7 +12,7 @@ import {
 } from '../../src/pull-request/ids.ts'
 import type { PathChange, TreeEntry } from '../../src/pull-request/path-change.ts'
 import type { GitRepository } from '../../src/ports/repository.ts'
-import { listFilesBelow, type ExampleCaseSettings } from './cases.ts'
+import { listFilesRecursively, type ExampleCaseSettings } from './cases.ts'
 import { createIncomingCommits, exampleHeadSha, createOpenPulls } from './example-commits.ts'
 
 /** The tip of the base branch. */
@@ -27,7 +27,7 @@ type TreeEntryWithPath = { readonly path: string } & TreeEntry
 export function createExampleRepository(directory: string, settings: ExampleCaseSettings): GitRepository {
   const blobs = new Map<BlobSha, Uint8Array>()
   const readTree = (folder: string): readonly TreeEntryWithPath[] =>
-    listFilesBelow(join(directory, folder)).map((path) => {
+    listFilesRecursively(join(directory, folder)).map((path) => {
       const file = join(directory, folder, path)
       const isLink = lstatSync(file).isSymbolicLink()
       const bytes = isLink ? new TextEncoder().encode(readlinkSync(file)) : new Uint8Array(readFileSync(file))

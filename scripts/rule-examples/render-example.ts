@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createLinePatch } from '../../src/checks/validation/templates/line-patch.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { listFilesBelow, readRuleExampleCases, type ExampleCase } from './cases.ts'
+import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './cases.ts'
 import { describeExampleHistory } from './example-commits.ts'
 import { evaluateExample, readExampleText } from './evaluate-example.ts'
 
@@ -61,7 +61,7 @@ function renderPullExample({ directory, settings }: ExampleCase): readonly strin
 
 /** The changes of a pull request, as a diff of each file. */
 function renderDiffs({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
-  const sides = ['base', 'result'].map((side) => new Set(listFilesBelow(join(directory, side))))
+  const sides = ['base', 'result'].map((side) => new Set(listFilesRecursively(join(directory, side))))
   const [base, result] = sides
   return [...new Set(sides.flatMap((side) => [...side]))].sort().flatMap((path) => {
     const readSideText = (side: string) => readExampleText({ directory: join(directory, side) }, path)

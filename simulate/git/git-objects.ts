@@ -46,7 +46,7 @@ export class GitObjects {
 
   addBlob(text: string): BlobSha {
     const bytes = Buffer.from(text)
-    const id = toBlobSha(hashObject('blob', bytes))
+    const id = toBlobSha(hashGitObject('blob', bytes))
     this.#blobs.set(id, bytes)
     return id
   }
@@ -66,7 +66,7 @@ export class GitObjects {
       `author ${by} ${time} +0000`,
       `committer ${by} ${time} +0000`,
     ]
-    const id = toCommitSha(hashObject('commit', Buffer.from(`${lines.join('\n')}\n\n${message}`)))
+    const id = toCommitSha(hashGitObject('commit', Buffer.from(`${lines.join('\n')}\n\n${message}`)))
     this.#commits.set(id, commit)
     return id
   }
@@ -91,7 +91,7 @@ function requireGitObject<T>(value: T | undefined, id: string): T {
   return value
 }
 
-function hashObject(type: string, body: Uint8Array): string {
+function hashGitObject(type: string, body: Uint8Array): string {
   return createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex')
 }
 
@@ -115,5 +115,5 @@ function computeTreeId(files: readonly (readonly [path: string, entry: TreeEntry
     Buffer.from(`${mode} ${name}\0`),
     Buffer.from(id, 'hex'),
   ])
-  return hashObject('tree', Buffer.concat(parts))
+  return hashGitObject('tree', Buffer.concat(parts))
 }

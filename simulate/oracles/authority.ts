@@ -8,7 +8,7 @@ import {
   getMaintainers,
   getPackageOwners,
   findPackageOfPath,
-  findNamedPackages,
+  findReferencedPackages,
   getTeamOwners,
 } from '../world/expected-state.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type SimulatedPull,
   type SimulatedGitHub,
 } from '../world/simulated-github.ts'
-import type { ObservedRun } from './observed-run.ts'
+import type { ObservedSimulationRun } from './observed-run.ts'
 
 /**
  * The number of seconds for which revoked permissions can still count. Answers about users are cached for 30
@@ -42,7 +42,7 @@ export function getLatestReviews(pull: SimulatedPull): ReadonlyMap<UserId, Simul
 }
 
 /** All users who agreed to this state of a pull request, including its author. */
-function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<UserId> {
+function findApprovers(observed: ObservedSimulationRun, pull: SimulatedPull): ReadonlySet<UserId> {
   const agreed = new Set<UserId>([pull.author.id])
   for (const [id, { state, commit, id: review }] of getLatestReviews(pull))
     if (state === 'approved' && commit === pull.head && isApprovalCurrent(observed, pull, review))
@@ -60,7 +60,11 @@ function findApprovers(observed: ObservedRun, pull: SimulatedPull): ReadonlySet<
  * observed the change if the other head has its check runs, or if an evaluation finished between the two changes.
  *
  */
-function isApprovalCurrent({ server, evaluations }: ObservedRun, pull: SimulatedPull, yes: number): boolean {
+function isApprovalCurrent(
+  { server, evaluations }: ObservedSimulationRun,
+  pull: SimulatedPull,
+  yes: number,
+): boolean {
   const states = server.pulls.get(pull.number) ?? []
   // IDs increase: a larger ID is newer.
   const given = states.find(
@@ -126,14 +130,14 @@ export function findTouchedPackages(
     else packages.add(name)
     if (path.startsWith('catalog/'))
       for (const tree of [base, result])
-        for (const spoken of findNamedPackages(objects.text(tree, path))) packages.add(spoken)
+        for (const spoken of findReferencedPackages(objects.text(tree, path))) packages.add(spoken)
   }
   return { packages, outside }
 }
 
 /** The reasons that users with permission have not agreed to the whole change. Empty when they have. */
 export function findMissingApprovals(
-  observed: ObservedRun,
+  observed: ObservedSimulationRun,
   pull: SimulatedPull,
   base: TreeSha,
   result: TreeSha,

@@ -21,9 +21,9 @@ import {
   getLatestReviews,
   findTouchedPackages,
 } from './authority.ts'
-import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
+import type { ObservedSimulationRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
 
-export function checkFinalState(observed: ObservedRun): readonly InvariantViolation[] {
+export function checkFinalState(observed: ObservedSimulationRun): readonly InvariantViolation[] {
   const { server, tables } = observed
   const found: InvariantViolation[] = []
   const addViolation = (invariant: string, what: string) => void found.push({ invariant, what })
@@ -57,7 +57,10 @@ export function checkFinalState(observed: ObservedRun): readonly InvariantViolat
  * Checks the result of a merge that catalog-bot requested: its message and, for commits that GitHub creates,
  * whether it was compared with the verdict.
  */
-function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly InvariantViolation[] {
+function checkMergeResult(
+  observed: ObservedSimulationRun,
+  merge: ObservedMerge,
+): readonly InvariantViolation[] {
   const { server, tables } = observed
   const { objects } = server
   const { pull: number, permit, by, on } = merge
@@ -84,7 +87,10 @@ function checkMergeResult(observed: ObservedRun, merge: ObservedMerge): readonly
   return found
 }
 
-function checkFinalPullState(observed: ObservedRun, pull: SimulatedPull): readonly InvariantViolation[] {
+function checkFinalPullState(
+  observed: ObservedSimulationRun,
+  pull: SimulatedPull,
+): readonly InvariantViolation[] {
   const { server } = observed
   const found: InvariantViolation[] = []
   const addViolation = (invariant: string, what: string) =>
@@ -125,7 +131,7 @@ function checkFinalPullState(observed: ObservedRun, pull: SimulatedPull): readon
   if (report === undefined) addViolation('I22', 'catalog-bot did not comment')
   else if (!report.body.includes(pull.head.slice(0, 12)))
     addViolation('I19', 'the comment is about another head')
-  for (const violation of checkCheckRuns(observed, pull, checks)) found.push(violation)
+  for (const violation of verifyCheckRuns(observed, pull, checks)) found.push(violation)
   const obstacles = findMergeObstacles(observed, pull)
   if (obstacles.length === 0) addViolation('I20', 'nothing blocks it, but it has not merged')
   return found
@@ -161,8 +167,8 @@ function findActiveCommitKeywords(message: string): readonly string[] {
 }
 
 /** Checks that no check run passes on a head that does not satisfy it. */
-function checkCheckRuns(
-  observed: ObservedRun,
+function verifyCheckRuns(
+  observed: ObservedSimulationRun,
   pull: SimulatedPull,
   checks: readonly SimulatedCheckRun[],
 ): readonly InvariantViolation[] {
@@ -199,7 +205,10 @@ function checkCheckRuns(
  * Everything that may block the merge of a pull request, generously. Without any of it, the pull request must have
  * merged. Only an owner's changes to the catalog of their package count as a clear case.
  */
-function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: SimulatedPull): readonly string[] {
+function findMergeObstacles(
+  { server, tables, merges }: ObservedSimulationRun,
+  pull: SimulatedPull,
+): readonly string[] {
   const { objects, rules } = server
   const tip = server.mustTip(mainBranch)
   const base = objects.commit(tip).tree
@@ -238,7 +247,7 @@ function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: Simul
     obstacles.push('a stop')
   if (tables.intents.some(({ outcome }) => outcome === 'mismatch')) obstacles.push('a mismatch')
   if (rules.linear || merges.some(({ by }) => by === 'merge')) obstacles.push('merged by GitHub')
-  if (isPushedByOthers(server, pull)) obstacles.push('pushed by another user')
+  if (mayBePushedByOthers(server, pull)) obstacles.push('pushed by another user')
   return obstacles
 }
 
@@ -246,7 +255,7 @@ function findMergeObstacles({ server, tables, merges }: ObservedRun, pull: Simul
  * Only the first head certainly comes from the author. Other users may have pushed later heads, and deliveries can
  * be lost. Restoring the first head is also a push.
  */
-function isPushedByOthers(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
+function mayBePushedByOthers(server: SimulatedGitHub, { number }: SimulatedPull): boolean {
   const [first, ...later] = server.pulls.get(number) ?? []
   return later.some(({ value }) => value.head !== first?.value.head)
 }

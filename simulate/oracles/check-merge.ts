@@ -13,9 +13,12 @@ import {
   findMissingApprovals,
   getLatestReviews,
 } from './authority.ts'
-import type { ObservedRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
+import type { ObservedSimulationRun, ObservedMerge, InvariantViolation } from './observed-run.ts'
 
-export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonly InvariantViolation[] {
+export function checkMerge(
+  observed: ObservedSimulationRun,
+  merge: ObservedMerge,
+): readonly InvariantViolation[] {
   const { server } = observed
   const { pull: number, permit, by, commit, on: tip } = merge
   const { objects } = server
@@ -49,7 +52,7 @@ export function checkMerge(observed: ObservedRun, merge: ObservedMerge): readonl
     }
   }
 
-  const facts = listPullStatesSinceRead(observed, merge).map((pull) =>
+  const facts = listPullStatesSinceLastRead(observed, merge).map((pull) =>
     findMergeViolations(observed, pull, merge, base, result),
   )
   const fewestViolations = facts.toSorted((a, b) => a.length - b.length)[0]
@@ -89,8 +92,8 @@ function computeMergedTree(server: SimulatedGitHub, base: CommitSha, head: Commi
  * Every state of the pull request since its last evaluation for this merge. Without an evaluation, only the current
  * state.
  */
-function listPullStatesSinceRead(
-  observed: ObservedRun,
+function listPullStatesSinceLastRead(
+  observed: ObservedSimulationRun,
   { process, pull, step }: ObservedMerge,
 ): readonly SimulatedPull[] {
   const { server } = observed
@@ -112,7 +115,7 @@ const maxCommentReadDelayMs = 60_000
 
 /** The reasons not to merge this state of the pull request. */
 function findMergeViolations(
-  observed: ObservedRun,
+  observed: ObservedSimulationRun,
   pull: SimulatedPull,
   { permit, at }: ObservedMerge,
   base: TreeSha,

@@ -24,7 +24,7 @@ export interface ObservedMerge {
   readonly at: number
 }
 
-export interface ObservedRun {
+export interface ObservedSimulationRun {
   readonly server: SimulatedGitHub
   /** The store's rows. Only intents and leases are read. */
   readonly tables: StoreTables

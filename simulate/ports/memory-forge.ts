@@ -12,7 +12,7 @@ import { findUnchangedPulls } from '../../src/adapters/github/unchanged-pulls.ts
 import { commentMarker } from '../../src/report/report.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { ForgeAction, Forge, ForgeQuestion, OwnIssue, ForgeActionResult } from '../../src/ports/forge.ts'
-import { ownerTeam } from '../world/repository-contents.ts'
+import { packageOwnerTeam } from '../world/repository-contents.ts'
 import {
   appId,
   mainBranch,
@@ -197,8 +197,10 @@ export function openMemoryForge(
       case 'role':
         return { kind: 'role', role: server.people.roleOf(question.user) }
       case 'team-member': {
-        const members = ownerTeam.members.map((name) => server.people.of(name).id)
-        return { kind: question.team === ownerTeam.name && members.includes(question.user) ? 'yes' : 'no' }
+        const members = packageOwnerTeam.members.map((name) => server.people.of(name).id)
+        return {
+          kind: question.team === packageOwnerTeam.name && members.includes(question.user) ? 'yes' : 'no',
+        }
       }
       case 'branch':
         return server.tip(question.branch) === undefined ? { kind: 'no' } : { kind: 'yes' }

@@ -5,15 +5,15 @@ import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { SimulatedGitHub } from '../world/simulated-github.ts'
 import type { CallScheduler } from './memory-repository.ts'
 
-export interface MemoryMergingHooks {
+export interface MemoryMergeApiHooks {
   /** GitHub is about to merge. */
   readonly onMerging: (permit: MergePermit) => void
 }
 
-export function openMemoryMerging(
+export function openMemoryMergeApi(
   server: SimulatedGitHub,
   schedule: CallScheduler,
-  { onMerging }: MemoryMergingHooks,
+  { onMerging }: MemoryMergeApiHooks,
 ): MergeApi {
   const notModeled = (operation: string) => () => Promise.reject(new Error(`${operation} is not modelled`))
   return {

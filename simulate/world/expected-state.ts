@@ -5,10 +5,10 @@ import type { TreeSha } from '../../src/pull-request/ids.ts'
 import type { GitObjects } from '../git/git-objects.ts'
 import {
   configPath,
-  isMissingImage,
+  isMissingImageReference,
   getOwnersPath,
   maintainersPath,
-  ownerTeam,
+  packageOwnerTeam,
 } from './repository-contents.ts'
 
 interface CatalogBlob {
@@ -43,8 +43,8 @@ export const getPackageOwners = (objects: GitObjects, tree: TreeSha, name: strin
 
 /** Additional owners of a package, from the configuration and not from the package's own file. */
 export const getTeamOwners = (objects: GitObjects, tree: TreeSha, name: string): readonly string[] =>
-  (objects.text(tree, configPath) ?? '').includes(`{${name}: [coast/${ownerTeam.name}]}`)
-    ? ownerTeam.members
+  (objects.text(tree, configPath) ?? '').includes(`{${name}: [coast/${packageOwnerTeam.name}]}`)
+    ? packageOwnerTeam.members
     : []
 
 export const getMaintainers = (objects: GitObjects, tree: TreeSha): readonly string[] =>
@@ -77,7 +77,7 @@ function parseCatalogBlobs(text: string): readonly CatalogBlob[] | undefined {
 }
 
 /** The packages that a catalog file refers to. Empty if the file cannot be parsed. */
-export function findNamedPackages(text: string | undefined): readonly string[] {
+export function findReferencedPackages(text: string | undefined): readonly string[] {
   const blobs = text === undefined ? [] : (parseCatalogBlobs(text) ?? [])
   const names = blobs.map((blob) => (blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')))
   return [...new Set(names)].filter((name) => name !== '')
@@ -111,7 +111,8 @@ function findPackageProblems(name: string, blobs: readonly CatalogBlob[]): reado
   const bundles = of('olm.bundle')
   const names = new Set(bundles.map((bundle) => bundle.name))
   if (names.size !== bundles.length) faults.push(`${name} has a bundle twice`)
-  for (const { image = '' } of bundles) if (isMissingImage(image)) faults.push(`${image} does not exist`)
+  for (const { image = '' } of bundles)
+    if (isMissingImageReference(image)) faults.push(`${image} does not exist`)
   for (const { name: channel, entries = [] } of of('olm.channel')) {
     for (const entry of entries)
       if (!names.has(entry.name)) faults.push(`${name}/${channel} names ${entry.name}, which is not a bundle`)

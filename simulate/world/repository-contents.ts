@@ -30,16 +30,16 @@ function createBundle(name: PackageName, version: number, isMissing = false): Si
   const imageFolder = isMissing ? 'missing' : 'bundles'
   const image = `registry.example/${imageFolder}/${name}@sha256:${digest}`
   const bundle = { name: full, package: name, version: `${version}.0.0`, image }
-  bundleByImage.set(image, bundle)
+  bundleByImageReference.set(image, bundle)
   return bundle
 }
 
 /** Images are addressed by content, so images from one run are the same in every other run. */
-const bundleByImage = new Map<string, SimulatedBundle>()
+const bundleByImageReference = new Map<string, SimulatedBundle>()
 
 /** The contents of a bundle image, as its catalog blob describes them. */
 export function findBundleContent(image: string): object | undefined {
-  const bundle = bundleByImage.get(image)
+  const bundle = bundleByImageReference.get(image)
   return (
     bundle && {
       name: bundle.name,
@@ -50,7 +50,8 @@ export function findBundleContent(image: string): object | undefined {
   )
 }
 
-export const isMissingImage = (image: string): boolean => image.startsWith('registry.example/missing/')
+export const isMissingImageReference = (image: string): boolean =>
+  image.startsWith('registry.example/missing/')
 
 function toBundleBlob({ name, package: of, version, image }: SimulatedBundle): object {
   return {
@@ -110,13 +111,13 @@ export const renderMaintainers = (maintainers: readonly string[]): string =>
   `maintainers: [${maintainers.join(', ')}]\n`
 
 /** Its members own everything that the team owns. */
-export const ownerTeam = { name: 'keepers', members: ['mia'] } as const
+export const packageOwnerTeam = { name: 'keepers', members: ['mia'] } as const
 
 export const configTextByVariant = {
   plain: undefined,
   'merging off': 'merge: {enabled: false}\n',
   /** A team owns one of the packages, too. */
-  team: `owners: {packages: {bar: [coast/${ownerTeam.name}]}}\n`,
+  team: `owners: {packages: {bar: [coast/${packageOwnerTeam.name}]}}\n`,
   'confirm pushes': 'approvals: {confirmUnknownPushes: true}\n',
   unreadable: 'merge: {enabeld: true}\n',
 } as const

@@ -1,4 +1,4 @@
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { serveWorkerOrders } from '../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests } from '../adapters/workers/answer-orders.ts'
 
-serveWorkerOrders((bytes: Uint8Array) => parseCatalogFile(bytes))
+serveWorkerRequests((bytes: Uint8Array) => parseCatalogFile(bytes))

@@ -11,7 +11,7 @@ const installStepSchema = z.object({
   image: z.string().exactOptional(),
 })
 
-const plannedTestSchema = z.object({
+const plannedClusterTestSchema = z.object({
   target: z.enum(installTargets),
   package: z.string(),
   channel: z.string(),
@@ -28,7 +28,7 @@ const clusterTestRequestSchema = z.object({
   tree: z.string().refine(isObjectId).transform(toTreeSha),
   baseTree: z.string().refine(isObjectId).transform(toTreeSha),
   /** By catalog root. */
-  trials: z.array(z.object({ root: z.string(), trial: plannedTestSchema })),
+  trials: z.array(z.object({ root: z.string(), trial: plannedClusterTestSchema })),
   /** Identifies the request; equal ones are not repeated. */
   key: z.string(),
   isRequired: z.boolean(),
@@ -36,7 +36,7 @@ const clusterTestRequestSchema = z.object({
 })
 export type ClusterTestRequest = Readonly<z.infer<typeof clusterTestRequestSchema>>
 
-export const clusterTestRequestState = defineStateNamespace<ClusterTestRequest>('trial wish', {
+export const clusterTestRequestStateNamespace = defineStateNamespace<ClusterTestRequest>('trial wish', {
   version: 1,
   read: (stored) => clusterTestRequestSchema.safeParse(stored).data,
 })
@@ -52,7 +52,7 @@ const clusterTestRunsSchema = z.object({
 })
 export type ClusterTestRuns = Readonly<z.infer<typeof clusterTestRunsSchema>>
 
-export const clusterTestRunState = defineStateNamespace<ClusterTestRuns>('trial', {
+export const clusterTestRunStateNamespace = defineStateNamespace<ClusterTestRuns>('trial', {
   version: 1,
   read: (stored) => clusterTestRunsSchema.safeParse(stored).data,
 })
@@ -60,7 +60,7 @@ export const clusterTestRunState = defineStateNamespace<ClusterTestRuns>('trial'
 /** When a repository's last install test ended; it then yields for a while. */
 const lastClusterTestRunSchema = z.object({ ended: z.number() })
 
-export const lastClusterTestRunState = defineStateNamespace<
+export const lastClusterTestRunStateNamespace = defineStateNamespace<
   Readonly<z.infer<typeof lastClusterTestRunSchema>>
 >('trial turn', {
   version: 1,

@@ -11,7 +11,7 @@ import type { JobQueue } from '../ports/jobs.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { clusterTestRequestState, type ClusterTestRequest } from './cluster-test-state.ts'
+import { clusterTestRequestStateNamespace, type ClusterTestRequest } from './cluster-test-state.ts'
 
 export interface ClusterTestCandidate {
   readonly snapshot: PullSnapshot
@@ -74,7 +74,7 @@ export async function requestClusterTest(
   const { repository } = forge
   const { pull, base } = candidate.snapshot
   const key = String(pull)
-  const known = await app.store.readState(clusterTestRequestState, repository, key)
+  const known = await app.store.readState(clusterTestRequestStateNamespace, repository, key)
   if (candidate.onCluster === 'off' && known === undefined) return
   const records = await app.store.commands(repository, pull)
   const request = decideClusterTestRequest(candidate, records, await mirror.treeOf(base))
@@ -82,14 +82,14 @@ export async function requestClusterTest(
     // Only another commit ends an install test, not a temporarily unanswered question.
     if (known && !known.isOver && known.head !== candidate.snapshot.head)
       await app.store.writeState(
-        clusterTestRequestState,
+        clusterTestRequestStateNamespace,
         repository,
         new Map([[key, { ...known, isOver: true }]]),
       )
     return
   }
   if (known?.key === request.key && !known.isOver) return
-  await app.store.writeState(clusterTestRequestState, repository, new Map([[key, request]]))
+  await app.store.writeState(clusterTestRequestStateNamespace, repository, new Map([[key, request]]))
   await app.store.enqueue({ kind: 'trial', installation, repository, pull })
 }
 
@@ -99,10 +99,10 @@ export async function cancelClusterTests(
 ): Promise<void> {
   const { repository } = forge
   const key = String(pull)
-  const request = await app.store.readState(clusterTestRequestState, repository, key)
+  const request = await app.store.readState(clusterTestRequestStateNamespace, repository, key)
   if (request === undefined || request.isOver) return
   await app.store.writeState(
-    clusterTestRequestState,
+    clusterTestRequestStateNamespace,
     repository,
     new Map([[key, { ...request, isOver: true }]]),
   )

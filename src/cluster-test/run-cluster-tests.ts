@@ -11,18 +11,18 @@ import type {
   ClusterTestImages,
 } from './process/cluster-test-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { addContentDigest } from '../jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import {
-  clusterTestRunState,
-  lastClusterTestRunState,
-  clusterTestRequestState,
+  clusterTestRunStateNamespace,
+  lastClusterTestRunStateNamespace,
+  clusterTestRequestStateNamespace,
   type ClusterTestRuns,
   type ClusterTestRequest,
 } from './cluster-test-state.ts'
 import type { PullNumber } from '../pull-request/ids.ts'
 import { computeCatalogContentKey } from '../publish/content-key.ts'
-import { builtPreviewState, previewRequestState } from '../publish/preview-state.ts'
-import { publicationStates } from '../publish/publication-state.ts'
+import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../publish/preview-state.ts'
+import { publicationStateNamespace } from '../publish/publication-state.ts'
 import { loadPublishInputs } from '../publish/load-publish-inputs.ts'
 
 /** By catalog root. `coming`: the preview is being built. */
@@ -41,10 +41,10 @@ const clusterLeaseSeconds = 180
 /** Seconds until retry while the cluster is in use. */
 const busyClusterRetrySeconds = 15
 /** Milliseconds in which a repository yields after its install test; all who wait retry within this time. */
-const repositoryYieldMs = 3 * busyClusterRetrySeconds * 1000
+const repositoryCooldownAfterTestMs = 3 * busyClusterRetrySeconds * 1000
 /** Seconds for which a repository keeps its place in line without asking again. */
 const queuePositionLeaseSeconds = 2 * busyClusterRetrySeconds
-const lastRunStateKey = 'last'
+const lastClusterTestRunStateKey = 'last'
 /** Milliseconds between check updates while it runs. */
 const checkRunUpdateIntervalMs = 15_000
 
@@ -59,19 +59,20 @@ const maxPreviewImagePolls = 30
 export async function runClusterTests(
   job: ClusterTestJob,
   ctx: ClusterTestContext,
-  findImages: typeof loadImagesByCatalog = loadImagesByCatalog,
+  findImages: typeof loadTestImagesByCatalog = loadTestImagesByCatalog,
 ): Promise<void> {
   const { app, forge, installation } = ctx
   const key = String(job.pull)
-  const request = await app.store.readState(clusterTestRequestState, forge.repository, key)
-  const made = (await app.store.readState(clusterTestRunState, forge.repository, key)) ?? emptyClusterTestRuns
+  const request = await app.store.readState(clusterTestRequestStateNamespace, forge.repository, key)
+  const made =
+    (await app.store.readState(clusterTestRunStateNamespace, forge.repository, key)) ?? emptyClusterTestRuns
   if (request === undefined || request.isOver || made.key === request.key) return
   const prepared = await app.clusterTests.order({ kind: 'prepare', github: forge.repository, installation })
   if (prepared.kind !== 'prepared') {
     const why = 'why' in prepared ? prepared.why : 'the test cluster could not be prepared'
     await publishClusterTestCheck(request, [{ kind: 'not-tried', what: 'this change', why }], ctx)
     await app.store.writeState(
-      clusterTestRunState,
+      clusterTestRunStateNamespace,
       forge.repository,
       new Map([[key, { ...made, key: request.key }]]),
     )
@@ -82,7 +83,7 @@ export async function runClusterTests(
   if ([...images.values()].includes('coming') && waited < maxPreviewImagePolls) {
     await publishClusterTestCheck(request, [{ kind: 'waiting', isForImage: true }], ctx)
     const now = { ...made, waited: { key: request.key, times: waited + 1 } }
-    await app.store.writeState(clusterTestRunState, forge.repository, new Map([[key, now]]))
+    await app.store.writeState(clusterTestRunStateNamespace, forge.repository, new Map([[key, now]]))
     await app.store.enqueue(job, previewImagePollSeconds)
     return
   }
@@ -93,10 +94,10 @@ export async function runClusterTests(
     return
   }
   try {
-    await runRequestedTests(job, request, made, { prepared, lease, images }, ctx)
+    await runRequestedClusterTests(job, request, made, { prepared, lease, images }, ctx)
   } finally {
-    const lastRun = new Map([[lastRunStateKey, { ended: app.clock.now() }]])
-    await app.store.writeState(lastClusterTestRunState, forge.repository, lastRun)
+    const lastRun = new Map([[lastClusterTestRunStateKey, { ended: app.clock.now() }]])
+    await app.store.writeState(lastClusterTestRunStateNamespace, forge.repository, lastRun)
     await app.store.releaseLease(lease)
   }
 }
@@ -110,8 +111,12 @@ async function acquireClusterLease(
   { app, forge }: ClusterTestContext,
 ): Promise<Lease | undefined> {
   const line = `trial line ${slot}`
-  const lastRun = await app.store.readState(lastClusterTestRunState, forge.repository, lastRunStateKey)
-  const wasLast = lastRun !== undefined && app.clock.now() - lastRun.ended < repositoryYieldMs
+  const lastRun = await app.store.readState(
+    lastClusterTestRunStateNamespace,
+    forge.repository,
+    lastClusterTestRunStateKey,
+  )
+  const wasLast = lastRun !== undefined && app.clock.now() - lastRun.ended < repositoryCooldownAfterTestMs
   if (wasLast) {
     const free = await app.store.acquireLease(line, 1)
     if (free === undefined) return undefined
@@ -128,7 +133,7 @@ interface ClusterTestInputs {
   readonly images: ClusterTestImagesByCatalog
 }
 
-async function runRequestedTests(
+async function runRequestedClusterTests(
   job: ClusterTestJob,
   request: ClusterTestRequest,
   before: ClusterTestRuns,
@@ -141,7 +146,7 @@ async function runRequestedTests(
   let made = before
   const saveRuns = async (change: Partial<ClusterTestRuns>): Promise<void> => {
     made = { ...made, ...change }
-    await app.store.writeState(clusterTestRunState, forge.repository, new Map([[key, made]]))
+    await app.store.writeState(clusterTestRunStateNamespace, forge.repository, new Map([[key, made]]))
   }
   for (const [index, requested] of request.trials.entries()) {
     const rest = request.trials
@@ -151,7 +156,7 @@ async function runRequestedTests(
     const onProgress = async ({ id, says }: ClusterTestProgress): Promise<'go' | 'stop'> => {
       if (id !== undefined) await saveRuns({ running: [...made.running, id] })
       if (!(await app.store.renewLease(inputs.lease, clusterLeaseSeconds))) return 'stop'
-      const now = await app.store.readState(clusterTestRequestState, forge.repository, key)
+      const now = await app.store.readState(clusterTestRequestStateNamespace, forge.repository, key)
       if (now?.key !== request.key || now.isOver) return 'stop'
       if (app.clock.now() - shownAt >= checkRunUpdateIntervalMs) {
         shownAt = app.clock.now()
@@ -173,7 +178,7 @@ async function runRequestedTests(
       return
     }
     views.push(toClusterTestView(requested, answer))
-    const now = await app.store.readState(clusterTestRequestState, forge.repository, key)
+    const now = await app.store.readState(clusterTestRequestStateNamespace, forge.repository, key)
     // A newer commit has its own check and job.
     if (now?.key !== request.key || now.isOver) {
       await publishClusterTestCheck(
@@ -259,7 +264,7 @@ async function publishClusterTestCheck(
     await forge.perform({
       kind: 'put-check',
       head,
-      run: addContentDigest(renderClusterTestCheck(views, isRequired)),
+      run: addDigestToCheckRunContent(renderClusterTestCheck(views, isRequired)),
     })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
@@ -268,7 +273,7 @@ async function publishClusterTestCheck(
 }
 
 /** Finds catalog images for installers that need them: the preview of the tree to merge, and the published image of its base. Matched by content, referenced by digest. */
-export async function loadImagesByCatalog(
+export async function loadTestImagesByCatalog(
   pull: PullNumber,
   request: ClusterTestRequest,
   ctx: JobContext<StateStore>,
@@ -283,12 +288,12 @@ export async function loadImagesByCatalog(
     const own = (inputs?.plan.publications ?? []).filter(
       ({ catalog, entry }) => catalog.root === root && entry.preview !== undefined,
     )
-    found.set(root, await loadImagesOfCatalog(own, root, pull, request, ctx))
+    found.set(root, await loadCatalogTestImages(own, root, pull, request, ctx))
   }
   return found
 }
 
-async function loadImagesOfCatalog(
+async function loadCatalogTestImages(
   own: PlannedPublications,
   root: string,
   pull: PullNumber,
@@ -299,8 +304,12 @@ async function loadImagesOfCatalog(
     return {
       why: 'OLM v1 loads catalogs from images, and the configuration does not enable previews for this catalog',
     }
-  const made = await app.store.readState(builtPreviewState, forge.repository, String(pull))
-  const previewRequest = await app.store.readState(previewRequestState, forge.repository, String(pull))
+  const made = await app.store.readState(builtPreviewStateNamespace, forge.repository, String(pull))
+  const previewRequest = await app.store.readState(
+    previewRequestStateNamespace,
+    forge.repository,
+    String(pull),
+  )
   let isOver = false
   for (const publication of own) {
     const key = await computeCatalogContentKey(publication, request.tree, repository)
@@ -314,7 +323,7 @@ async function loadImagesOfCatalog(
         made?.ended.some((end) => isEndedPreview(end, previewRequest?.comment ?? 0, key)) === true
       continue
     }
-    const published = await app.store.readState(publicationStates, forge.repository, publication.id)
+    const published = await app.store.readState(publicationStateNamespace, forge.repository, publication.id)
     const isOfBase =
       published?.current !== undefined &&
       published.current.key === (await computeCatalogContentKey(publication, request.baseTree, repository))

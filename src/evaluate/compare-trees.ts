@@ -180,9 +180,7 @@ function isCatalogOrListPath(path: string, layout: RepositoryLayout): boolean {
 }
 
 function createTooLargeError(maxBytes: number): TooLargeError {
-  return new TooLargeError(
-    `the changed files total more than ${Math.floor(maxBytes / 1024 / 1024)} MB`,
-  )
+  return new TooLargeError(`the changed files total more than ${Math.floor(maxBytes / 1024 / 1024)} MB`)
 }
 
 async function loadChangedFiles(

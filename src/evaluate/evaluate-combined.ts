@@ -26,7 +26,7 @@ export interface CombinedChange {
 }
 
 /** Already judged for each pull request. */
-const perPullCheckIds: readonly CheckId[] = ['ownership']
+const checkIdsEvaluatedPerPull: readonly CheckId[] = ['ownership']
 
 /** Rejects with a GitError. */
 export async function evaluateCombinedChange(
@@ -56,7 +56,7 @@ export async function evaluateCombinedChange(
   })
   if (answer.kind === 'too-large')
     return { kind: 'invalid', reasons: [`the pull requests are too large to check together: ${answer.why}`] }
-  const outcomes = answer.gate.outcomes.filter(({ check }) => !perPullCheckIds.includes(check))
+  const outcomes = answer.gate.outcomes.filter(({ check }) => !checkIdsEvaluatedPerPull.includes(check))
   if (outcomes.length === 0)
     return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
   const errors = outcomes.flatMap(({ check, findings }) =>

@@ -76,11 +76,16 @@ export async function evaluateSnapshot(
   const key = toPullKey(snapshot.repository, snapshot.pull)
   const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
-    return createUnevaluatedRejection(snapshot, configDigest, createTooLargeReason(snapshot.excess), ctx)
+    return createRejectionWithoutEvaluation(
+      snapshot,
+      configDigest,
+      createTooLargeReason(snapshot.excess),
+      ctx,
+    )
   const state = computeTooLargeVerdictKey(snapshot, configDigest, ctx)
   const before = (await store.getCached(tooLargePullCache, [key])).get(key)
   if (before?.state === state)
-    return createUnevaluatedRejection(snapshot, configDigest, createTooLargeReason(before.why), ctx)
+    return createRejectionWithoutEvaluation(snapshot, configDigest, createTooLargeReason(before.why), ctx)
 
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
@@ -102,7 +107,7 @@ export async function evaluateSnapshot(
         hasPreviews,
         onCluster: gate.config.install.cluster,
         requiresCluster: gate.config.merge.requires.some(({ name }) => name === clusterTestCheckName),
-        requeueAfterSeconds: computeMinDefinedSeconds(verdict.retryAfter, backoff.tryAgainAfter),
+        requeueAfterSeconds: computeMinIgnoringUndefined(verdict.retryAfter, backoff.tryAgainAfter),
       }
     }
     case 'too-large': {
@@ -111,12 +116,12 @@ export async function evaluateSnapshot(
         new Map([[key, { state, why: answer.why }]]),
         tooLargePullTtlSeconds,
       )
-      return createUnevaluatedRejection(snapshot, configDigest, createTooLargeReason(answer.why), ctx)
+      return createRejectionWithoutEvaluation(snapshot, configDigest, createTooLargeReason(answer.why), ctx)
     }
   }
 }
 
-function computeMinDefinedSeconds(...seconds: readonly (number | undefined)[]): number | undefined {
+function computeMinIgnoringUndefined(...seconds: readonly (number | undefined)[]): number | undefined {
   const known = seconds.filter((each) => each !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
 }
@@ -145,7 +150,7 @@ export async function evaluateMalformedPull(
   why: string,
   ctx: JobContext<PullMemory>,
 ): Promise<PullEvaluation> {
-  return createUnevaluatedRejection(
+  return createRejectionWithoutEvaluation(
     snapshot,
     await readConfigDigest(snapshot, ctx),
     createMalformedReason(why),
@@ -153,7 +158,7 @@ export async function evaluateMalformedPull(
   )
 }
 
-async function createUnevaluatedRejection(
+async function createRejectionWithoutEvaluation(
   snapshot: PullSnapshot,
   configDigest: string,
   reason: VerdictReason,

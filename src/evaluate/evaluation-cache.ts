@@ -11,7 +11,7 @@ import type { OpenPullSummary } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { evaluateSnapshot, type PullEvaluation } from './evaluate-snapshot.ts'
-import { computeReportDigest, toVerdictRecord } from './publish-evaluation.ts'
+import { computeEvaluationReportDigest, toVerdictRecord } from './publish-evaluation.ts'
 
 /** Same as the sweep's interval for unchanged pull requests: permissions and registries change too. */
 const evaluationCacheTtlSeconds = 3600
@@ -37,7 +37,7 @@ export async function cacheEvaluation(
   const { snapshot } = evaluation
   // Unanswered questions are asked again anyway.
   if ([...answers.values()].some(({ kind }) => kind === 'unknown')) return
-  const shown = await computeReportDigest(evaluation, ctx)
+  const shown = await computeEvaluationReportDigest(evaluation, ctx)
   const cachedInputs = { at: clock.now(), snapshot, answers: [...answers], shown }
   if (JSON.stringify(cachedInputs).length > maxCachedEvaluationLength) return
   await store.putCached(
@@ -51,7 +51,7 @@ export async function cacheEvaluation(
  * Returns for how many more seconds the cached inputs confirm the published verdict on the new tip, or undefined if a
  * full evaluation is needed.
  */
-export async function revalidateOnNewBase(
+export async function revalidateCachedVerdictOnNewBase(
   open: OpenPullSummary,
   tip: CommitSha,
   ctx: JobContext<Store>,
@@ -79,7 +79,7 @@ export async function revalidateOnNewBase(
     },
   })
   if (!hasAll || evaluation.verdict.permit !== undefined || evaluation.commands.length > 0) return undefined
-  if ((await computeReportDigest(evaluation, ctx)) !== cachedInputs.shown) return undefined
+  if ((await computeEvaluationReportDigest(evaluation, ctx)) !== cachedInputs.shown) return undefined
   await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
   return remainingSeconds
 }

@@ -66,7 +66,7 @@ async function describeConcurrentMerges(
 }
 
 /** A digest of everything the evaluation shows to people. */
-export async function computeReportDigest(
+export async function computeEvaluationReportDigest(
   evaluation: PullEvaluation,
   ctx: JobContext<MergeRecords>,
 ): Promise<string> {

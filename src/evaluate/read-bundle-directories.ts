@@ -5,7 +5,7 @@ import { readBundleUpgradeFacts, type BundleUpgradeFacts } from '@catalog-bot/bu
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { findMigrationProblem, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { trimCsvForTemplates } from '@catalog-bot/bundle/render/template-csv'
+import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import type { PullRequestChange } from '../pull-request/change.ts'
@@ -232,7 +232,7 @@ function renderBundleDirectory(files: BundleFiles): RenderedBundle | undefined {
       image: '',
       relatedImages: relatedImages.filter(({ image }) => image !== unknownImageReference),
     },
-    csv: trimCsvForTemplates(bundle.csv.data),
+    csv: reduceCsvToTemplateFields(bundle.csv.data),
   }
 }
 

@@ -6,8 +6,8 @@ import type { PageRecords, EvaluationRecord, ApprovalView } from '../ports/page-
 import type { JobContext } from '../jobs/job-context.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
 
-const maxNamesPerReason = 20
-const maxRecordedReasons = 20
+const maxNamesPerVerdictReason = 20
+const maxRecordedVerdictReasons = 20
 const maxRecordedTextLength = 600
 
 export async function recordEvaluation(
@@ -51,20 +51,20 @@ function toEvaluationSummary(
     config: configDigest,
     ...(Number.isFinite(opened) && { openedAt: opened }),
     verdict: verdict.kind,
-    reasons: verdict.reasons.slice(0, maxRecordedReasons).map(({ code, text, who }) => ({
+    reasons: verdict.reasons.slice(0, maxRecordedVerdictReasons).map(({ code, text, who }) => ({
       code,
       text: truncateText(text),
-      ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerReason) }),
+      ...(who !== undefined && who.length > 0 && { who: who.slice(0, maxNamesPerVerdictReason) }),
     })),
     checks: formatCheckLines(verdict.outcomes).map(truncateText),
-    approvals: toShownApprovals(snapshot),
+    approvals: toApprovalViews(snapshot),
     findings: [...findings.values()],
     at,
   }
 }
 
 /** Each person's latest review. */
-function toShownApprovals({ reviews }: PullSnapshot): readonly ApprovalView[] {
+function toApprovalViews({ reviews }: PullSnapshot): readonly ApprovalView[] {
   return findLatestReviews(reviews).flatMap(({ author, state, commit, submittedAt }) =>
     author !== null && (state === 'approved' || state === 'changes-requested')
       ? [{ login: author.login, state, commit, at: submittedAt }]

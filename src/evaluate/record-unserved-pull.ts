@@ -4,14 +4,14 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 
 /** Differs from every configuration digest. */
-const unservedConfigDigest = 'not served'
+const unhandledBranchConfigDigest = 'not served'
 
 /** Rejects with a StoreError. */
-export async function recordUnservedPull(
+export async function recordPullOnUnhandledBranch(
   { repository, pull, head, baseRef, reviews }: PullSnapshot,
   store: Pick<PullMemory, 'observe' | 'firstSeenReviews'>,
 ): Promise<void> {
-  const epoch = await store.observe(repository, pull, { head, baseRef, config: unservedConfigDigest })
+  const epoch = await store.observe(repository, pull, { head, baseRef, config: unhandledBranchConfigDigest })
   // GitHub does not tell a review's base branch; one first seen here does not count after the return.
   await store.firstSeenReviews(
     repository,

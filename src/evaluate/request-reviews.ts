@@ -8,10 +8,10 @@ import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** Requests to more people tend to be ignored by all. */
-const maxReviewers = 5
+const maxRequestedReviewers = 5
 
 const reviewerLoginsSchema = z.array(z.string())
-const requestedReviewersState = defineStateNamespace<readonly string[]>('requested reviews', {
+const requestedReviewersStateNamespace = defineStateNamespace<readonly string[]>('requested reviews', {
   version: 1,
   read: (stored) => reviewerLoginsSchema.safeParse(stored).data,
 })
@@ -29,8 +29,10 @@ export async function requestReviews(
   const people = collectUnblockingPeople(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
   const key = String(snapshot.pull)
-  const alreadyRequested = new Set(await app.store.readState(requestedReviewersState, forge.repository, key))
-  const open = people.slice(0, maxReviewers).filter((name) => !alreadyRequested.has(name))
+  const alreadyRequested = new Set(
+    await app.store.readState(requestedReviewersStateNamespace, forge.repository, key),
+  )
+  const open = people.slice(0, maxRequestedReviewers).filter((name) => !alreadyRequested.has(name))
   if (open.length === 0) return
   const organization = `${forge.repository.owner.toLowerCase()}/`
   try {
@@ -47,7 +49,7 @@ export async function requestReviews(
     if (!(error instanceof ForgeError) || error.code !== 'rejected') throw error
   }
   await app.store.writeState(
-    requestedReviewersState,
+    requestedReviewersStateNamespace,
     forge.repository,
     new Map([[key, [...alreadyRequested, ...open]]]),
   )

@@ -13,13 +13,13 @@ import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { Metrics } from '../jobs/metrics.ts'
 import { loadScannedBranches, readImageReferenceLocations, listImageReferences } from './image-references.ts'
 import { reportMissingImages } from './report-missing-images.ts'
-import { pruneMatchedTags, referencesPerScanPart, runScanSlice } from './scan-slice.ts'
+import { pruneMatchedImageTags, imageReferencesPerScanPart, runScanSlice } from './scan-slice.ts'
 import {
-  findDuePassKind,
+  findDueScanPassKind,
   deleteScanParts,
-  computeNextDueAt,
+  computeNextScanDueAtMs,
   readScanState,
-  findReferencesToRecheck,
+  findImageReferencesToRecheck,
   writeScanParts,
   writeScanState,
   type PendingScanReference,
@@ -36,7 +36,7 @@ const scanLeaseName = 'image scan'
 /** Seconds until retry while another slice runs. */
 const busyScanRetrySeconds = 5
 /** The largest community catalogs have about ten thousand images in a few dozen registries. */
-const maxScanSize = { references: 50_000, hosts: 200 }
+const scanSizeLimits = { references: 50_000, hosts: 200 }
 /** Milliseconds; after this, a round ends and unchecked references stay unknown. */
 const maxScanPassDurationMs = 12 * 3600 * 1000
 
@@ -104,15 +104,15 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
   const now = app.clock.now()
   const later = {
     ...state,
-    dueAt: computeNextDueAt({ ...state, roundAt: now, missingImages: {} }, disabledScanSchedule, now),
+    dueAt: computeNextScanDueAtMs({ ...state, roundAt: now, missingImages: {} }, disabledScanSchedule, now),
   }
   const scanned = await loadScannedBranches(ctx)
   const pace = getScanSchedule(scanned[0]?.config, app.settings)
   if (pace === undefined) return later
-  const kind = findDuePassKind(state, pace, now)
-  if (kind === undefined) return { ...state, dueAt: computeNextDueAt(state, pace, now) }
-  const named = kind === 'round' ? await listImageReferences(scanned, maxScanSize, ctx) : undefined
-  const references = named?.references ?? findReferencesToRecheck(state, pace.recheckDelayMs, now)
+  const kind = findDueScanPassKind(state, pace, now)
+  if (kind === undefined) return { ...state, dueAt: computeNextScanDueAtMs(state, pace, now) }
+  const named = kind === 'round' ? await listImageReferences(scanned, scanSizeLimits, ctx) : undefined
+  const references = named?.references ?? findImageReferencesToRecheck(state, pace.recheckDelayMs, now)
   if (named !== undefined && named.left > 0)
     app.log.warn(
       { repository: forge.repository, left: named.left },
@@ -120,8 +120,8 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
     )
   const parts = new Map<number, readonly PendingScanReference[]>()
   const queue = interleaveHosts(references).map((reference) => ({ reference, tries: 0 }))
-  for (let at = 0; at < queue.length; at += referencesPerScanPart)
-    parts.set(parts.size, queue.slice(at, at + referencesPerScanPart))
+  for (let at = 0; at < queue.length; at += imageReferencesPerScanPart)
+    parts.set(parts.size, queue.slice(at, at + imageReferencesPerScanPart))
   const pass: ImageScanPass = {
     kind,
     startedAt: now,
@@ -133,7 +133,7 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
   }
   await deleteScanParts(app.store, forge.repository)
   if (parts.size > 0) await writeScanParts(app.store, forge.repository, pass, parts)
-  if (named?.left === 0) await pruneMatchedTags(app.store, forge.repository, references)
+  if (named?.left === 0) await pruneMatchedImageTags(app.store, forge.repository, references)
   const still = new Set(references)
   const missingImages =
     kind === 'round'
@@ -194,7 +194,7 @@ async function finishScanPass(
       )
   }
   const { pass: _done, ...rest } = current
-  const dueAt = pace === undefined ? now : computeNextDueAt(rest, pace, now)
+  const dueAt = pace === undefined ? now : computeNextScanDueAtMs(rest, pace, now)
   await writeScanState(app.store, repository, { ...rest, dueAt })
   updateScanMetrics(app.metrics, repository, rest)
   app.log.info(

@@ -18,30 +18,30 @@ import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 /** References per part: some seconds, at four at once and a tenth of a second each. */
-export const referencesPerScanPart = 100
-const maxConcurrentChecks = 4
+export const imageReferencesPerScanPart = 100
+const maxConcurrentImageChecks = 4
 /** No new requests after this time; running ones are canceled a little later. */
-const sliceDurationMs = 8000
-const sliceAbortTimeoutMs = 15_000
+const scanSliceDurationMs = 8000
+const scanSliceAbortTimeoutMs = 15_000
 /** Unanswered requests before a reference is skipped for this pass. */
-const maxTriesPerReference = 3
+const maxTriesPerImageReference = 3
 /** Consecutive failures before a registry is skipped for this pass. */
 const maxRegistryHostFailures = 5
 const maxRegistryHostPauseSeconds = 3600
 
 /** References whose tag once matched their digest. A later mismatch means that the tag moved. */
-const matchedImageTagState = defineStateNamespace<true>('tag of digest', {
+const matchedImageTagStateNamespace = defineStateNamespace<true>('tag of digest', {
   version: 1,
   read: (stored) => (stored === true ? stored : undefined),
 })
 
-export async function pruneMatchedTags(
+export async function pruneMatchedImageTags(
   store: StateStore,
   repository: RepositoryName,
   named: readonly string[],
 ): Promise<void> {
   await store.retainState(
-    matchedImageTagState,
+    matchedImageTagStateNamespace,
     repository,
     named.filter((reference) => parseTagAndDigest(reference) !== undefined),
   )
@@ -68,17 +68,17 @@ export async function runScanSlice(
   const calling = new AbortController()
   const ended = new AbortController()
   const alarm = clock
-    .sleep(sliceAbortTimeoutMs, ended.signal)
+    .sleep(scanSliceAbortTimeoutMs, ended.signal)
     .then(() => (ended.signal.aborted ? undefined : calling.abort()))
   await forEachInParallel(
     await readScanPart(store, forge.repository, pass, pass.next),
-    maxConcurrentChecks,
+    maxConcurrentImageChecks,
     async (one) => {
       const host = parseRegistryHost(one.reference)
       const hostStatus = hosts.get(host) ?? reachableRegistryHostState
       if (hostStatus.failures >= maxRegistryHostFailures) return
       if (hostStatus.until > clock.now()) return void later.push(one)
-      if (clock.now() - started >= sliceDurationMs) return void untouched.push(one)
+      if (clock.now() - started >= scanSliceDurationMs) return void untouched.push(one)
       requestCount += 1
       const { result, retryAfter, digest } = await checkImageReference(one.reference, calling.signal, ctx)
       if (result.kind !== 'unknown') settled += 1
@@ -92,7 +92,7 @@ export async function runScanSlice(
             until: clock.now() + Math.min(retryAfter, maxRegistryHostPauseSeconds) * 1000,
             failures: failures + 1,
           })
-        if (one.tries + 1 < maxTriesPerReference) later.push({ ...one, tries: one.tries + 1 })
+        if (one.tries + 1 < maxTriesPerImageReference) later.push({ ...one, tries: one.tries + 1 })
       }
       const next = updateMissingImageState(missingImages.get(one.reference), result, clock.now(), apart)
       if (next === undefined) missingImages.delete(one.reference)
@@ -123,12 +123,12 @@ export async function runScanSlice(
   )
   return {
     state: next,
-    again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : slicePauseSeconds,
+    again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : scanSlicePauseSeconds,
   }
 }
 
 /** Seconds between slices of one pass. */
-const slicePauseSeconds = 1
+const scanSlicePauseSeconds = 1
 const reachableRegistryHostState: RegistryHostState = { until: 0, failures: 0 }
 
 /** `retryAfter` in seconds: the registry did not answer. `digest`: the image exists. */
@@ -143,10 +143,11 @@ async function checkImageReference(
   const pinned = result.kind === 'well' ? parseTagAndDigest(reference) : undefined
   const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
   if (pinned === undefined) return { result, ...found }
-  const stoodForIt = (await app.store.readState(matchedImageTagState, forge.repository, reference)) === true
+  const stoodForIt =
+    (await app.store.readState(matchedImageTagStateNamespace, forge.repository, reference)) === true
   const tagged = await queryRegistry(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
-    await app.store.writeState(matchedImageTagState, forge.repository, new Map([[reference, true]]))
+    await app.store.writeState(matchedImageTagStateNamespace, forge.repository, new Map([[reference, true]]))
   return { result: toTagScanResult(pinned, tagged, stoodForIt), ...found }
 
   async function queryRegistry(text: string): Promise<ImageAnswer> {

@@ -76,27 +76,31 @@ export interface ScanSchedule {
 }
 
 /** A round covers everything, so it precedes a second check. */
-export function findDuePassKind(
+export function findDueScanPassKind(
   state: ScanState,
   { intervalMs, recheckDelayMs }: ScanSchedule,
   now: number,
 ): ImageScanPass['kind'] | undefined {
   if (state.roundAt === undefined || now >= state.roundAt + intervalMs) return 'round'
-  return now >= computeRecheckAt(state, recheckDelayMs) ? 'second-look' : undefined
+  return now >= computeImageRecheckAtMs(state, recheckDelayMs) ? 'second-look' : undefined
 }
 
 /** Latest time to check for due work. */
-export function computeNextDueAt(
+export function computeNextScanDueAtMs(
   state: ScanState,
   { intervalMs, recheckDelayMs }: ScanSchedule,
   now: number,
 ): number {
   const round = state.roundAt === undefined ? now : state.roundAt + intervalMs
-  return Math.min(round, computeRecheckAt(state, recheckDelayMs), now + configRereadIntervalSeconds * 1000)
+  return Math.min(
+    round,
+    computeImageRecheckAtMs(state, recheckDelayMs),
+    now + configRereadIntervalSeconds * 1000,
+  )
 }
 
 /** References for a second check: old enough suspicions and confirmed missing images. */
-export function findReferencesToRecheck(
+export function findImageReferencesToRecheck(
   { missingImages }: Pick<ScanState, 'missingImages'>,
   apart: number,
   now: number,
@@ -108,7 +112,7 @@ export function findReferencesToRecheck(
     .map(([reference]) => reference)
 }
 
-function computeRecheckAt({ missingImages, lookedAt = 0 }: ScanState, apart: number): number {
+function computeImageRecheckAtMs({ missingImages, lookedAt = 0 }: ScanState, apart: number): number {
   const known = Object.values(missingImages)
   const confirmed = known.filter((one) => one.confirmed)
   // An unanswered second check is repeated after the same interval.
@@ -120,7 +124,7 @@ function computeRecheckAt({ missingImages, lookedAt = 0 }: ScanState, apart: num
     : Number.POSITIVE_INFINITY
 }
 
-const scanStateFormat = defineStateNamespace<ScanState>('image scan', {
+const scanStateNamespace = defineStateNamespace<ScanState>('image scan', {
   version: 1,
   // Version 0 was a cache, whose unreadable entries were dropped too.
   read: (stored, version) =>
@@ -129,7 +133,7 @@ const scanStateFormat = defineStateNamespace<ScanState>('image scan', {
 const scanStateKey = ''
 
 export async function readScanState(store: StateStore, repository: RepositoryName): Promise<ScanState> {
-  return (await store.readState(scanStateFormat, repository, scanStateKey)) ?? emptyScanState
+  return (await store.readState(scanStateNamespace, repository, scanStateKey)) ?? emptyScanState
 }
 
 export async function writeScanState(
@@ -137,7 +141,7 @@ export async function writeScanState(
   repository: RepositoryName,
   state: ScanState,
 ): Promise<void> {
-  await store.writeState(scanStateFormat, repository, new Map([[scanStateKey, state]]))
+  await store.writeState(scanStateNamespace, repository, new Map([[scanStateKey, state]]))
 }
 
 /** A reference and its number of unanswered requests. */
@@ -147,7 +151,7 @@ export interface PendingScanReference {
 }
 
 const scanPartSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
-const scanPartFormat = defineStateNamespace<readonly PendingScanReference[]>('scan part', {
+const scanPartStateNamespace = defineStateNamespace<readonly PendingScanReference[]>('scan part', {
   version: 1,
   read: (stored) => scanPartSchema.safeParse(stored).data,
 })
@@ -159,7 +163,7 @@ export async function readScanPart(
   pass: ImageScanPass,
   index: number,
 ): Promise<readonly PendingScanReference[]> {
-  return (await store.readState(scanPartFormat, repository, formatScanPartKey(pass, index))) ?? []
+  return (await store.readState(scanPartStateNamespace, repository, formatScanPartKey(pass, index))) ?? []
 }
 
 export async function writeScanParts(
@@ -169,9 +173,9 @@ export async function writeScanParts(
   parts: ReadonlyMap<number, readonly PendingScanReference[]>,
 ): Promise<void> {
   const values = new Map([...parts].map(([index, part]) => [formatScanPartKey(pass, index), part]))
-  await store.writeState(scanPartFormat, repository, values)
+  await store.writeState(scanPartStateNamespace, repository, values)
 }
 
 export async function deleteScanParts(store: StateStore, repository: RepositoryName): Promise<void> {
-  await store.retainState(scanPartFormat, repository, [])
+  await store.retainState(scanPartStateNamespace, repository, [])
 }

@@ -5,17 +5,17 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
-const headStateStartSchema = z.object({ head: z.string(), since: z.number() })
-type HeadStateStart = z.infer<typeof headStateStartSchema>
-const headStateTtlSeconds = 24 * 3600
+const pullHeadTimerStartSchema = z.object({ head: z.string(), since: z.number() })
+type PullHeadTimerStart = z.infer<typeof pullHeadTimerStartSchema>
+const pullHeadTimerTtlSeconds = 24 * 3600
 
-export const headStateStartFormat = {
+export const pullHeadTimerStartFormat = {
   version: 1,
-  read: (stored: unknown): HeadStateStart | undefined => headStateStartSchema.safeParse(stored).data,
+  read: (stored: unknown): PullHeadTimerStart | undefined => pullHeadTimerStartSchema.safeParse(stored).data,
 } as const
 
 /** Entries of a separate cache space. If lost, the time starts over. */
-export function createHeadStateTimer(space: CacheNamespace<HeadStateStart>) {
+export function createPullHeadTimer(space: CacheNamespace<PullHeadTimerStart>) {
   /** Milliseconds since the first call for this head; 0 on that call. */
   return async (
     { repository, pull, head }: PullSnapshot,
@@ -25,7 +25,7 @@ export function createHeadStateTimer(space: CacheNamespace<HeadStateStart>) {
     const now = clock.now()
     const known = (await store.getCached(space, [key])).get(key)
     if (known?.head === head) return now - known.since
-    await store.putCached(space, new Map([[key, { head, since: now }]]), headStateTtlSeconds)
+    await store.putCached(space, new Map([[key, { head, since: now }]]), pullHeadTimerTtlSeconds)
     return 0
   }
 }

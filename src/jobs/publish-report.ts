@@ -30,7 +30,10 @@ export async function publishReport(
   const present = lastRead?.head === head ? lastRead : await forge.readOwnReports(pull, head)
   const runs = new Map<string, string>()
   for (const { name, url } of present.checks) if (url !== undefined && !runs.has(name)) runs.set(name, url)
-  const missing = findMissingChecks(compose(runs).checks.map(addContentDigest), present.checks).filter(
+  const missing = findMissingChecks(
+    compose(runs).checks.map(addDigestToCheckRunContent),
+    present.checks,
+  ).filter(
     ({ name, conclusion }) =>
       !isHistory ||
       conclusion === undefined ||
@@ -68,6 +71,6 @@ async function publishComment(
 }
 
 /** Adds the digest that identifies its content later. */
-export function addContentDigest(check: ReportedCheck): CheckRunContent {
+export function addDigestToCheckRunContent(check: ReportedCheck): CheckRunContent {
   return { ...check, digest: createHash('sha256').update(JSON.stringify(check)).digest('hex').slice(0, 20) }
 }

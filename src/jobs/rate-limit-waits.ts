@@ -22,7 +22,7 @@ function toRateLimitWaitKey(job: Job): string {
 }
 
 /** Includes pull requests that were never evaluated. */
-const toAnyPullRateLimitWaitKey = (repository: RepositoryName) => `${toRepositoryKey(repository)} any pull`
+const toAllPullsRateLimitWaitKey = (repository: RepositoryName) => `${toRepositoryKey(repository)} any pull`
 
 /** `seconds` until the job is retried. */
 export async function recordRateLimitWait(
@@ -34,7 +34,7 @@ export async function recordRateLimitWait(
   const wait = { since: now, until: now + seconds * 1000 }
   const keys =
     job.kind === 'pull'
-      ? [toRateLimitWaitKey(job), toAnyPullRateLimitWaitKey(job.repository)]
+      ? [toRateLimitWaitKey(job), toAllPullsRateLimitWaitKey(job.repository)]
       : [toRateLimitWaitKey(job)]
   await store.putCached(rateLimitWaitCache, new Map(keys.map((key) => [key, wait])), seconds)
 }
@@ -67,7 +67,7 @@ export async function readRateLimitedJobs(
   const about = { installation: 0, repository }
   const keys = [
     ...branches.map((branch) => ['train', toRateLimitWaitKey({ kind: 'train', ...about, branch })] as const),
-    ['pull', toAnyPullRateLimitWaitKey(repository)] as const,
+    ['pull', toAllPullsRateLimitWaitKey(repository)] as const,
     ...(['sweep', 'scan'] as const).map((kind) => [kind, toRateLimitWaitKey({ kind, ...about })] as const),
   ]
   const found = await store.getCached(

@@ -184,7 +184,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     leaseSeconds: values.LEASE_SECONDS,
     stopSeconds: values.STOP_SECONDS,
     ...readPagesSettings(values),
-    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? formatOwnRulesUrl(values),
+    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? formatBotRulesPageUrl(values),
     opm: values.OPM_PATH,
     logLevel: values.LOG_LEVEL,
     insecureRegistries: values.INSECURE_REGISTRIES.split(',')
@@ -202,7 +202,10 @@ function toRateLimitReserves([
 }
 
 /** The bot's own pages show the rules too. */
-function formatOwnRulesUrl({ PAGES, PUBLIC_URL }: z.output<typeof environmentSchema>): string | undefined {
+function formatBotRulesPageUrl({
+  PAGES,
+  PUBLIC_URL,
+}: z.output<typeof environmentSchema>): string | undefined {
   return PAGES === 'off' || PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/rules`
 }
 

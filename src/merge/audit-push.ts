@@ -15,7 +15,7 @@ import {
   type BrokenCatalog,
 } from '../report/broken-base.ts'
 import type { MergeRecords } from '../ports/merge-records.ts'
-import { addContentDigest } from '../jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 const maxReportedCatalogErrors = 5
@@ -98,7 +98,9 @@ export async function reportBrokenCatalogs(
   const { app, forge } = ctx
   try {
     for (const commit of new Set(now.map(({ since }) => since))) {
-      const run = addContentDigest(renderBrokenBaseCheck(now.filter(({ since }) => since === commit)))
+      const run = addDigestToCheckRunContent(
+        renderBrokenBaseCheck(now.filter(({ since }) => since === commit)),
+      )
       const shown = (await forge.readOwnChecks(commit)).some(({ name }) => name === run.name)
       if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
     }

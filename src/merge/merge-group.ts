@@ -13,8 +13,8 @@ import type { Job } from '../ports/jobs.ts'
 import type { Store } from '../ports/store.ts'
 import { evaluateCombinedChange } from '../evaluate/evaluate-combined.ts'
 import { evaluateSnapshot } from '../evaluate/evaluate-snapshot.ts'
-import { addContentDigest } from '../jobs/publish-report.ts'
-import { recordMergeQueueUse } from './merge-queue-branches.ts'
+import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
+import { recordMergeQueueBranchUse } from './merge-queue-branches.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 type MergeGroupJob = Extract<Job, { kind: 'group' }>
@@ -34,7 +34,7 @@ interface MergeQueueGroup {
 export async function evaluateMergeGroups(job: MergeGroupJob, ctx: JobContext<Store>): Promise<void> {
   const { merging, repository, app } = ctx
   const queue = await merging.readMergeQueue(job.branch)
-  await recordMergeQueueUse(job.repository, job.branch, queue.length > 0, app.store)
+  await recordMergeQueueBranchUse(job.repository, job.branch, queue.length > 0, app.store)
   if (!queue.some(({ group }) => group !== undefined)) return
   const branches = await merging.listBranchesWithPrefix(`${queueBranchPrefix}${job.branch}/`)
   await repository.fetch(job.branch)
@@ -76,7 +76,9 @@ async function evaluateMergeGroup(
 ): Promise<boolean> {
   const { app, forge } = ctx
   const known = await readValidatedGroup(job.repository, group.head, app)
-  const verdict = known ? createGoodVerdict(group) : await computeMergeGroupVerdict(group, job, ctx)
+  const verdict = known
+    ? createPassingMergeGroupVerdict(group)
+    : await computeMergeGroupVerdict(group, job, ctx)
   const reported = verdict.kind === 'waiting' ? await failOverdueMergeGroup(group, verdict, ctx) : verdict
   if (reported.kind === 'good' && known === undefined) {
     const tree = await ctx.repository.treeOf(group.head)
@@ -88,21 +90,25 @@ async function evaluateMergeGroup(
     )
     triggerCrashPoint('group-judged')
   }
-  await publishMissingChecks(forge, group.head, renderMergeGroupChecks(reported).map(addContentDigest))
+  await publishMissingChecks(
+    forge,
+    group.head,
+    renderMergeGroupChecks(reported).map(addDigestToCheckRunContent),
+  )
   return reported.kind !== 'waiting'
 }
 
 const getPullNumbers = ({ entries }: MergeQueueGroup) => entries.map(({ pull }) => pull)
-const createGoodVerdict = (group: MergeQueueGroup): MergeGroupVerdict => ({
+const createPassingMergeGroupVerdict = (group: MergeQueueGroup): MergeGroupVerdict => ({
   kind: 'good',
   pulls: getPullNumbers(group),
 })
-const createBadVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
+const createFailingMergeGroupVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
   kind: 'bad',
   pulls: getPullNumbers(group),
   reasons,
 })
-const createWaitingVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
+const createWaitingMergeGroupVerdict = (group: MergeQueueGroup, ...reasons: string[]): MergeGroupVerdict => ({
   kind: 'waiting',
   pulls: getPullNumbers(group),
   reasons,
@@ -118,7 +124,7 @@ async function computeMergeGroupVerdict(
   if (typeof merged !== 'string') return merged.verdict
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
-    return createBadVerdict(
+    return createFailingMergeGroupVerdict(
       group,
       'the files in the merge group differ from the result of merging its pull requests',
     )
@@ -130,18 +136,18 @@ async function computeMergeGroupVerdict(
   }
   const last = group.entries.at(-1)
   // A single pull request was already judged with this tree.
-  if (group.entries.length < 2 || last === undefined) return createGoodVerdict(group)
+  if (group.entries.length < 2 || last === undefined) return createPassingMergeGroupVerdict(group)
   const whole = await evaluateCombinedChange(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
     ctx,
   )
   switch (whole.kind) {
     case 'valid':
-      return createGoodVerdict(group)
+      return createPassingMergeGroupVerdict(group)
     case 'invalid':
-      return createBadVerdict(group, ...whole.reasons)
+      return createFailingMergeGroupVerdict(group, ...whole.reasons)
     case 'unknown':
-      return createWaitingVerdict(group, ...whole.reasons)
+      return createWaitingMergeGroupVerdict(group, ...whole.reasons)
   }
 }
 
@@ -155,11 +161,16 @@ async function mergeGroupPullsLocally(
   for (const { pull, head } of group.entries) {
     await repository.fetch(job.branch, pull)
     if ((await repository.pullHead(pull)) !== head || (await repository.tip(job.branch)) !== group.base)
-      return { verdict: createWaitingVerdict(group, `pull request ${pull} or its base branch just changed`) }
+      return {
+        verdict: createWaitingMergeGroupVerdict(
+          group,
+          `pull request ${pull} or its base branch just changed`,
+        ),
+      }
     const merged = await repository.merge(at, head, `Merge pull request ${pull}\n`)
     if (merged.kind === 'conflict')
       return {
-        verdict: createBadVerdict(
+        verdict: createFailingMergeGroupVerdict(
           group,
           `pull request ${pull} conflicts with earlier pull requests in the merge group`,
         ),
@@ -176,9 +187,9 @@ async function evaluateMergeGroupEntry(
   ctx: JobContext<Store>,
 ): Promise<MergeGroupVerdict | { readonly overridden: readonly Finding[] }> {
   const snapshot = await ctx.forge.readSnapshot(pull, { skipCache: true })
-  if (snapshot === null) return createBadVerdict(group, `pull request ${pull} does not exist`)
+  if (snapshot === null) return createFailingMergeGroupVerdict(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
-    return createWaitingVerdict(group, `pull request ${pull} or its base branch just changed`)
+    return createWaitingMergeGroupVerdict(group, `pull request ${pull} or its base branch just changed`)
   const { verdict } = await evaluateSnapshot(snapshot, ctx, undefined, { isQueued: true })
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
@@ -189,10 +200,10 @@ async function evaluateMergeGroupEntry(
         ),
       }
     case 'unknown':
-      return createWaitingVerdict(group, ...reasons)
+      return createWaitingMergeGroupVerdict(group, ...reasons)
     case 'wait':
     case 'blocked':
-      return createBadVerdict(group, ...reasons)
+      return createFailingMergeGroupVerdict(group, ...reasons)
   }
 }
 

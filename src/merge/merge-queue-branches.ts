@@ -10,7 +10,7 @@ const mergeQueueBranchCache = defineCacheNamespace<readonly string[]>('merge que
   read: (stored) => (Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined),
 })
 
-export async function recordMergeQueueUse(
+export async function recordMergeQueueBranchUse(
   name: RepositoryName,
   branch: string,
   isInUse: boolean,

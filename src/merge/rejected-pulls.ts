@@ -13,9 +13,9 @@ import type { JobContext } from '../jobs/job-context.ts'
 
 /** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
 const firstMergeRetryDelayMs = 5000
-const maxQuickRetryDelayMs = 120_000
-const computeQuickRetryDelayMs = (wait: number, times: number): number =>
-  times === 1 ? firstMergeRetryDelayMs : Math.min(wait, maxQuickRetryDelayMs)
+const maxFastMergeRetryDelayMs = 120_000
+const computeFastMergeRetryDelayMs = (wait: number, times: number): number =>
+  times === 1 ? firstMergeRetryDelayMs : Math.min(wait, maxFastMergeRetryDelayMs)
 
 /** A commit status or check run that passed, from a delivery. */
 export interface PassingCommitStatus {
@@ -40,7 +40,7 @@ const unknownMergeRejectionCache = defineCacheNamespace<z.infer<typeof unknownMe
 const unknownMergeRejectionTtlSeconds = 3600
 
 /** Whether another pull request got the same unknown text on this branch, ignoring numbers and commits. */
-async function wasRejectionSeenOnOtherPull(
+async function hasOtherPullWithSameRejection(
   { repository, pull, baseRef }: PullSnapshot,
   { reason }: MergeRejection,
   { app: { store } }: JobContext<Cache>,
@@ -66,7 +66,7 @@ export async function handleMergeRejection(
   rejection: MergeRejection,
   ctx: JobContext<MergeFreezes & Cache>,
 ): Promise<void> {
-  const isShared = !rejection.isKnown && (await wasRejectionSeenOnOtherPull(snapshot, rejection, ctx))
+  const isShared = !rejection.isKnown && (await hasOtherPullWithSameRejection(snapshot, rejection, ctx))
   const scopedRejection: MergeRejection = isShared ? { ...rejection, scope: 'branch' } : rejection
   const { store, clock, log } = ctx.app
   const { repository, pull, baseRef } = snapshot
@@ -77,7 +77,7 @@ export async function handleMergeRejection(
     const before = await store.parkedPull(repository, pull)
     const times = before?.state === state ? before.times + 1 : 1
     const wait = scopedRejection.retrySoon
-      ? computeQuickRetryDelayMs(computeRejectionBackOffMs(times), times)
+      ? computeFastMergeRetryDelayMs(computeRejectionBackOffMs(times), times)
       : computeRejectionBackOffMs(times)
     await store.parkPull(repository, {
       pull,

@@ -12,12 +12,12 @@ import { auditMerge } from './audit-merge.ts'
 import { publishReport } from '../jobs/publish-report.ts'
 import { wasMergeAnnounced, markMergeAnnounced } from '../jobs/announced-merges.ts'
 
-type ObservedReports = OwnReports | undefined
+type PreviouslyReadReports = OwnReports | undefined
 
-export async function reportUnservedPull(
+export async function reportPullOnUnhandledBranch(
   { pull, head, baseRef }: PullSnapshot,
   { forge }: JobContext,
-  read: ObservedReports,
+  read: PreviouslyReadReports,
 ): Promise<void> {
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
   const names = ownCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
@@ -26,10 +26,10 @@ export async function reportUnservedPull(
 }
 
 /** `merged`: GitHub reports it, and we have no record of a merge of ours. */
-export async function reportMergedByOthers(
+export async function reportPullMergedByOthers(
   merged: PullSnapshot,
   ctx: JobContext<Store>,
-  read: ObservedReports,
+  read: PreviouslyReadReports,
 ): Promise<void> {
   const { forge, merging, repository } = ctx
   const { pull, head, baseRef } = merged

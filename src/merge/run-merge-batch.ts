@@ -15,12 +15,12 @@ import type { Job } from '../ports/jobs.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Store } from '../ports/store.ts'
 import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
-import { isServedBranch } from '../jobs/is-served-branch.ts'
+import { isBranchHandledByBot } from '../jobs/is-served-branch.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requeuePull } from '../jobs/requeue-pull.ts'
 import { evaluateSnapshot, type PullEvaluation } from '../evaluate/evaluate-snapshot.ts'
-import { addContentDigest } from '../jobs/publish-report.ts'
-import { recordMergeQueueUse } from './merge-queue-branches.ts'
+import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
+import { recordMergeQueueBranchUse } from './merge-queue-branches.ts'
 import { recordEvaluation } from '../evaluate/record-evaluation.ts'
 import { handleMergeRejection, clearMergeRejections, haveBranchRulesChanged } from './rejected-pulls.ts'
 import { createMergeRecoveryOptions } from './merge-recovery-options.ts'
@@ -82,7 +82,7 @@ export async function runMergeBatch(job: MergeBatchJob, ctx: MergeBatchContext):
 
 async function mergeNextBatch(job: MergeBatchJob, lease: Lease, ctx: MergeBatchContext): Promise<boolean> {
   const { app, repository } = ctx
-  if (!(await isServedBranch(job.branch, ctx))) {
+  if (!(await isBranchHandledByBot(job.branch, ctx))) {
     const ready = await app.store.readyPulls(job.repository, job.branch)
     await requeuePulls(
       ready.map(({ pull }) => pull),
@@ -187,7 +187,7 @@ async function revalidatePull(
   await app.store.recordVerdict(toVerdictRecord(evaluation, app.clock.now()))
   await recordEvaluation(evaluation, ctx)
   const planned = await planMerge(permit.landing, ctx)
-  const checks = composeEvaluationReport(evaluation, ctx).checks.map(addContentDigest)
+  const checks = composeEvaluationReport(evaluation, ctx).checks.map(addDigestToCheckRunContent)
   return { examined: evaluation, permit, evaluation, planned, checks }
 }
 
@@ -246,7 +246,7 @@ async function handleMergeOutcome(
       await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
       return
     case 'queued':
-      await recordMergeQueueUse(repository, baseRef, true, app.store)
+      await recordMergeQueueBranchUse(repository, baseRef, true, app.store)
       await app.store.dropReady(repository, [pull])
       return
     case 'refused':
@@ -278,7 +278,7 @@ async function planMerge(intent: ValidatedMerge, ctx: JobContext<Cache>): Promis
   const known = await fetchBranchRules({ forge, store: app.store, clock: app.clock }, intent.baseRef)
   const { rules, permissions } = known
   const { config } = await readConfig(repository, await repository.treeOf(intent.base))
-  if (rules.mergeQueue) await recordMergeQueueUse(forge.repository, intent.baseRef, true, app.store)
+  if (rules.mergeQueue) await recordMergeQueueBranchUse(forge.repository, intent.baseRef, true, app.store)
   const { credentials, actsAs = credentials?.appId ?? 0 } = app.settings
   const branch = toMergePlanInput(config, { rules, permissions, app: actsAs })
   const changes = await repository.diff(await repository.treeOf(intent.base), intent.tree)

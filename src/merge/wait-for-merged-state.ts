@@ -6,14 +6,14 @@ import type { Store } from '../ports/store.ts'
 import { isMergedByBot } from '../jobs/is-merged-by-bot.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { recoverPendingMerge } from './recover-pending-merge.ts'
-import { createHeadStateTimer, headStateStartFormat } from '../jobs/head-state-since.ts'
+import { createPullHeadTimer, pullHeadTimerStartFormat } from '../jobs/head-state-since.ts'
 
 /** After this time, a person's push that left the pull request open is reported. */
 const mergedStateTimeoutSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */
-const measureHeadContainedMs = createHeadStateTimer(
-  defineCacheNamespace('contained head', headStateStartFormat),
+const measureMsSinceBaseContainsHead = createPullHeadTimer(
+  defineCacheNamespace('contained head', pullHeadTimerStartFormat),
 )
 
 /**
@@ -21,13 +21,13 @@ const measureHeadContainedMs = createHeadStateTimer(
  * `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or
  * StoreError.
  */
-export async function decideOnContainedPull(
+export async function resolvePullContainedInBase(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
 ): Promise<'merged' | 'wait' | 'open'> {
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
   if (await isMergedByBot(snapshot, ctx)) return 'merged'
   if (!isSettled) return 'wait'
-  const contained = await measureHeadContainedMs(snapshot, ctx)
+  const contained = await measureMsSinceBaseContainsHead(snapshot, ctx)
   return contained < mergedStateTimeoutSeconds * 1000 ? 'wait' : 'open'
 }

@@ -13,7 +13,7 @@ import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PathChange, TreeEntry } from '../pull-request/path-change.ts'
 
 /** Limit for all files together. */
-const maxTotalChangedTextBytes = 256 * 1024 * 1024
+const maxTotalChangedFileBytes = 256 * 1024 * 1024
 
 /** Covers the catalog's files, with links resolved, and the build settings, but not the commit. */
 export async function computeCatalogContentKey(
@@ -53,7 +53,7 @@ export async function describeCatalogChange(
       paths,
       layout: { catalogs: [catalog] },
       catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
-      treeFiles: await readChangedFileTexts(paths, repository),
+      treeFiles: await readChangedFileContents(paths, repository),
     })
     return formatChangeAsMarkdown(describeChangeLines(change)).slice(0, maxCatalogChangeLines)
   } catch (error) {
@@ -64,12 +64,12 @@ export async function describeCatalogChange(
 }
 
 /** Reads files that differ between two trees, to describe the change. Files that are too large count as different. */
-async function readChangedFileTexts(
+async function readChangedFileContents(
   paths: readonly PathChange[],
   { read }: Pick<GitRepository, 'read'>,
 ): Promise<TreeFileReader> {
   const contentsBySide = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
-  let remainingBytes = maxTotalChangedTextBytes
+  let remainingBytes = maxTotalChangedFileBytes
   const readSide = async (side: 'base' | 'result', path: string, entry: TreeEntry | undefined) => {
     if (entry?.mode.startsWith('100') !== true || remainingBytes <= 0) return
     const bytes = await read(entry.oid)

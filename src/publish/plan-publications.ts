@@ -73,7 +73,7 @@ function createPublication(
   catalog: CatalogRoot,
   image: string,
 ): Publication | string {
-  const fill = createTemplateRenderer(catalog)
+  const fill = createPublishTemplateRenderer(catalog)
   const tags = entry.tags.map((tag) => fill(tag))
   const environment = fill(entry.environment)
   for (const text of [...tags, environment])
@@ -121,7 +121,7 @@ function removeConflictingPublications(
 }
 
 /** Returns undefined if a placeholder has no value. */
-export function createTemplateRenderer(
+export function createPublishTemplateRenderer(
   { root, version }: CatalogRoot,
   more: Readonly<Record<string, string>> = {},
 ): (template: string) => string | undefined {
@@ -146,8 +146,8 @@ export function isValidTag(text: string): boolean {
 }
 
 /** Returns the permanent tag, or undefined if the image gets none. */
-export function formatHistoryTag({ entry, catalog }: Publication, commit: string): string | undefined {
+export function formatPermanentImageTag({ entry, catalog }: Publication, commit: string): string | undefined {
   if (entry.retention.keep === 0) return undefined
-  const tag = createTemplateRenderer(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
+  const tag = createPublishTemplateRenderer(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
   return tag !== undefined && isValidTag(tag) ? tag : undefined
 }

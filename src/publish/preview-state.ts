@@ -17,7 +17,7 @@ const previewRequestSchema = z.object({
 })
 export type PreviewRequest = Readonly<z.infer<typeof previewRequestSchema>>
 
-export const previewRequestState = defineStateNamespace<PreviewRequest>('preview wish', {
+export const previewRequestStateNamespace = defineStateNamespace<PreviewRequest>('preview wish', {
   version: 1,
   read: (stored) => previewRequestSchema.safeParse(stored).data,
 })
@@ -42,7 +42,7 @@ const builtPreviewsSchema = z.object({
 })
 export type BuiltPreviews = Readonly<z.infer<typeof builtPreviewsSchema>>
 
-export const builtPreviewState = defineStateNamespace<BuiltPreviews>('preview', {
+export const builtPreviewStateNamespace = defineStateNamespace<BuiltPreviews>('preview', {
   version: 1,
   read: (stored) => builtPreviewsSchema.safeParse(stored).data,
 })

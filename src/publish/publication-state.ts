@@ -71,7 +71,7 @@ const publicationStateSchema = z.object({
 export type PublishedImageState = Readonly<z.infer<typeof publishedImageSchema>>
 export type PublicationState = Readonly<z.infer<typeof publicationStateSchema>>
 
-export const publicationStates = defineStateNamespace<PublicationState>('publication', {
+export const publicationStateNamespace = defineStateNamespace<PublicationState>('publication', {
   version: 1,
   read: (stored) => publicationStateSchema.safeParse(stored).data,
 })
@@ -85,13 +85,13 @@ const rollbackRequestSchema = z.object({
   digest: imageDigestSchema,
 })
 export type RollbackRequest = Readonly<z.infer<typeof rollbackRequestSchema>>
-export const rollbackRequestState = defineStateNamespace<RollbackRequest>('rollback', {
+export const rollbackRequestStateNamespace = defineStateNamespace<RollbackRequest>('rollback', {
   version: 1,
   read: (stored) => rollbackRequestSchema.safeParse(stored).data,
 })
 
 /** What was last shown on GitHub, so that it is written once. */
-const shownPublicationsSchema = z.object({
+const reportedPublicationsSchema = z.object({
   checks: z.record(z.string(), z.string()),
   deployments: z.record(z.string(), z.string()),
   answers: z.record(z.string(), z.number()),
@@ -99,8 +99,11 @@ const shownPublicationsSchema = z.object({
   /** When each configuration problem was first seen. */
   problems: z.record(z.string(), z.number()),
 })
-export type ShownPublications = Readonly<z.infer<typeof shownPublicationsSchema>>
-export const shownPublicationsState = defineStateNamespace<ShownPublications>('shown publications', {
-  version: 1,
-  read: (stored) => shownPublicationsSchema.safeParse(stored).data,
-})
+export type ReportedPublications = Readonly<z.infer<typeof reportedPublicationsSchema>>
+export const reportedPublicationsStateNamespace = defineStateNamespace<ReportedPublications>(
+  'shown publications',
+  {
+    version: 1,
+    read: (stored) => reportedPublicationsSchema.safeParse(stored).data,
+  },
+)

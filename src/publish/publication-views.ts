@@ -11,7 +11,7 @@ export interface PublicationStatus {
 }
 
 /** The commit tried last; its check reports the publication. */
-export function getReportedCommit({
+export function getLastAttemptedCommit({
   state: { failure, pinned, current },
   commit,
 }: PublicationStatus): CommitSha {

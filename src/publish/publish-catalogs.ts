@@ -20,8 +20,8 @@ import {
 } from './publish-step.ts'
 import {
   emptyPublicationState,
-  publicationStates,
-  rollbackRequestState,
+  publicationStateNamespace,
+  rollbackRequestStateNamespace,
   type PublicationState,
   type PublishedImageState,
 } from './publication-state.ts'
@@ -41,14 +41,14 @@ type PublishJob = Extract<Job, { kind: 'publish' }>
 type PublishJobContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
 
 /** Restarts within one job because of newer commits. */
-const maxRestartsPerJob = 5
+const maxPublishRestartsPerJob = 5
 /** Minimum seconds between two runs that wait for a time. */
 const minRescheduleDelaySeconds = 1
 /** Milliseconds until our merge on the branch is surely recorded. */
 const maxMergeRecordDelayMs = 3600_000
 
 export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): Promise<void> {
-  for (let attempt = 1; attempt <= maxRestartsPerJob; attempt += 1) {
+  for (let attempt = 1; attempt <= maxPublishRestartsPerJob; attempt += 1) {
     const inputs = await loadPublishInputs(ctx)
     if (inputs === undefined) return
     const { isSuperseded, standings } = await publishAllCatalogs(inputs, ctx)
@@ -56,7 +56,7 @@ export async function publishCatalogs(job: PublishJob, ctx: PublishJobContext): 
     await reportPublications(standings, inputs.plan.problems, ctx)
     triggerCrashPoint('publish-reported')
     await removeOldImages(standings, ctx)
-    await scheduleNextRun(job, standings, ctx)
+    await scheduleNextPublishJob(job, standings, ctx)
     return
   }
   await ctx.app.store.enqueue(job, minRescheduleDelaySeconds)
@@ -74,10 +74,20 @@ async function publishAllCatalogs(
     if (tip === undefined) continue
     const key = await computeCatalogContentKey(publication, tip.tree, repository)
     const known =
-      (await store.readState(publicationStates, forge.repository, publication.id)) ?? emptyPublicationState
-    const rollbackRequest = await store.readState(rollbackRequestState, forge.repository, publication.id)
+      (await store.readState(publicationStateNamespace, forge.repository, publication.id)) ??
+      emptyPublicationState
+    const rollbackRequest = await store.readState(
+      rollbackRequestStateNamespace,
+      forge.repository,
+      publication.id,
+    )
     const due = isPublishDue(known, key, rollbackRequest, app.clock.now())
-    const state = await addMergedPullsToState(publication, known, due ? tip.commit : undefined, ctx)
+    const state = await addMergedPullsToPublicationState(
+      publication,
+      known,
+      due ? tip.commit : undefined,
+      ctx,
+    )
     const step: PublishStepInput = {
       publication,
       tip,
@@ -123,7 +133,7 @@ async function publishAllCatalogs(
 }
 
 /** Adds the merged pull requests of this image. A merge can be published before it is recorded. */
-async function addMergedPullsToState(
+async function addMergedPullsToPublicationState(
   { id, catalog }: Publication,
   state: PublicationState,
   tip: CommitSha | undefined,
@@ -148,7 +158,7 @@ async function addMergedPullsToState(
   const pulls = [...new Set([...state.pulls, ...concerned])].sort((a, b) => a - b).map(toPullNumber)
   if (pulls.length === state.pulls.length) return state
   const next = { ...state, pulls }
-  await app.store.writeState(publicationStates, forge.repository, new Map([[id, next]]))
+  await app.store.writeState(publicationStateNamespace, forge.repository, new Map([[id, next]]))
   return next
 }
 
@@ -164,7 +174,7 @@ async function isCatalogChangedByCommit(
   return changes.some(({ path }) => root === '' || path.startsWith(`${root}/`))
 }
 
-async function scheduleNextRun(
+async function scheduleNextPublishJob(
   job: PublishJob,
   statuses: readonly PublicationRollbackStatus[],
   { app }: PublishJobContext,
@@ -184,7 +194,7 @@ async function removeOldImages(
 ): Promise<void> {
   const { app, forge, installation } = ctx
   for (const { publication } of statuses) {
-    const state = await app.store.readState(publicationStates, forge.repository, publication.id)
+    const state = await app.store.readState(publicationStateNamespace, forge.repository, publication.id)
     const old = state === undefined ? [] : findImagesBeyondRetention(state, publication.entry.retention.keep)
     if (state === undefined || old.length === 0) continue
     const answer = await app.publishing.order({
@@ -203,7 +213,7 @@ async function removeOldImages(
     if (answer.kept.length > 0)
       app.log.info({ image: publication.image, kept: answer.kept }, 'some old images were not removed')
     await app.store.writeState(
-      publicationStates,
+      publicationStateNamespace,
       forge.repository,
       new Map([
         [

@@ -7,12 +7,12 @@ import { renderPreviewCheck, type PreviewView } from '../report/preview-check.ts
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { addContentDigest } from '../jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import { computeCatalogContentKey } from './content-key.ts'
-import { isValidTag, createTemplateRenderer, type Publication } from './plan-publications.ts'
+import { isValidTag, createPublishTemplateRenderer, type Publication } from './plan-publications.ts'
 import {
-  builtPreviewState,
-  previewRequestState,
+  builtPreviewStateNamespace,
+  previewRequestStateNamespace,
   type BuiltPreviews,
   type PreviewRequest,
 } from './preview-state.ts'
@@ -24,9 +24,9 @@ type PreviewImage = BuiltPreviews['images'][number]
 
 const emptyBuiltPreviews: BuiltPreviews = { images: [], ended: [], attempts: 0 }
 /** For each pull request. */
-const maxEndedPreviews = 100
+const maxRecordedEndedPreviews = 100
 /** Maximum seconds between attempts, and their number. */
-const maxRetryDelaySeconds = 1800
+const maxPreviewRetryDelaySeconds = 1800
 const maxPreviewBuildAttempts = 10
 /** Seconds until a failed removal is retried. */
 const previewRemovalRetrySeconds = 600
@@ -34,16 +34,17 @@ const previewRemovalRetrySeconds = 600
 export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): Promise<void> {
   const { app, forge } = ctx
   const key = String(job.pull)
-  const request = await app.store.readState(previewRequestState, forge.repository, key)
+  const request = await app.store.readState(previewRequestStateNamespace, forge.repository, key)
   if (request === undefined) return
-  const before = (await app.store.readState(builtPreviewState, forge.repository, key)) ?? emptyBuiltPreviews
+  const before =
+    (await app.store.readState(builtPreviewStateNamespace, forge.repository, key)) ?? emptyBuiltPreviews
   const now = app.clock.now()
   const inputs = request.isClosed ? undefined : await loadPublishInputs(ctx)
   const over = before.images.filter(({ until }) => request.isClosed || until <= now)
   const removed = await removePreviews(over, ctx)
   const activeImages = before.images.filter((image) => !removed.includes(image))
   const ended = [...before.ended, ...over.map((one) => toEndedPreviewKey(request, one))].slice(
-    -maxEndedPreviews,
+    -maxRecordedEndedPreviews,
   )
   const { images, views } =
     inputs === undefined
@@ -58,13 +59,13 @@ export async function publishPreview(job: PreviewJob, ctx: PreviewJobContext): P
   )
   const attempts = failed ? before.attempts + 1 : 0
   await app.store.writeState(
-    builtPreviewState,
+    builtPreviewStateNamespace,
     forge.repository,
     new Map([[key, { images, ended: [...new Set(ended)], attempts, ...(shown !== undefined && { shown }) }]]),
   )
   const waits = [
     ...(failed && attempts < maxPreviewBuildAttempts
-      ? [Math.min(app.settings.publishRetrySeconds * 2 ** attempts, maxRetryDelaySeconds)]
+      ? [Math.min(app.settings.publishRetrySeconds * 2 ** attempts, maxPreviewRetryDelaySeconds)]
       : []),
     // Failed removals are retried after a delay.
     ...images.map(({ until }) =>
@@ -92,7 +93,7 @@ async function buildPreviews(
     const base = tips.get(publication.branch)
     if (preview === undefined || base === undefined || publication.branch !== request.baseRef) continue
     if (!request.isAsked && !preview.automatic) continue
-    const tag = createTemplateRenderer(catalog, { number: String(pull) })(preview.tag)
+    const tag = createPublishTemplateRenderer(catalog, { number: String(pull) })(preview.tag)
     if (tag === undefined || !isValidTag(tag) || views.some((one) => one.image === image && one.tag === tag))
       continue
     if (!(await isCatalogChanged(publication, base.tree, request.tree, ctx))) continue
@@ -192,7 +193,7 @@ async function publishPreviewCheck(
   { app, forge }: PreviewJobContext,
 ): Promise<string | undefined> {
   if (views.length === 0) return shown
-  const run = addContentDigest(renderPreviewCheck(views))
+  const run = addDigestToCheckRunContent(renderPreviewCheck(views))
   const digest = createHash('sha256').update(`${head} ${run.digest}`).digest('hex').slice(0, 20)
   if (digest === shown) return shown
   try {

@@ -8,10 +8,10 @@ import type { PublishClient } from './process/publish-client.ts'
 import type { PublishResponse, PublishedImageResponse } from './process/publish-protocol.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { describeCatalogChange, computeCatalogContentKey } from './content-key.ts'
-import { formatHistoryTag, type Publication } from './plan-publications.ts'
+import { formatPermanentImageTag, type Publication } from './plan-publications.ts'
 import type { BranchTip } from './load-publish-inputs.ts'
 import {
-  publicationStates,
+  publicationStateNamespace,
   type PublicationState,
   type PublishedImageState,
   type RollbackRequest,
@@ -31,9 +31,9 @@ export interface PublishStepInput {
 }
 
 /** Failed attempts before people are notified: some minutes with the default settings. */
-const minReportedPublishFailures = 4
+const minPublishFailuresBeforeReport = 4
 /** Maximum milliseconds between two attempts. */
-const maxRetryDelayMs = 30 * 60_000
+const maxPublishRetryDelayMs = 30 * 60_000
 /** Milliseconds between two checks of unchanged tags. */
 const tagCheckIntervalMs = 3600_000
 /** Minimum length of the image history, even if the registry deletes old images. */
@@ -89,7 +89,7 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
   if (state.failure?.key !== key) await step.onStart(state)
   const started = performance.now()
   let by: CommitSha | undefined
-  const tag = formatHistoryTag(publication, tip.commit)
+  const tag = formatPermanentImageTag(publication, tip.commit)
   const answer = await publishing.order(
     {
       kind: 'publish',
@@ -101,9 +101,9 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
       tree: tip.tree,
       root: catalog.root,
       tags,
-      ...(tag !== undefined && { history: { tag, ...toKnownDigestField(state) } }),
+      ...(tag !== undefined && { history: { tag, ...toKnownImageDigestField(state) } }),
       settings,
-      annotations: createSourceAnnotations(step),
+      annotations: createImageSourceAnnotations(step),
     },
     async (digest) => {
       const now = await step.readCurrentTip()
@@ -121,7 +121,8 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
   )
   triggerCrashPoint('publish-pushed')
   if (answer.kind === 'superseded') return { kind: 'superseded', by: by ?? tip.commit, state }
-  const before = (await ctx.app.store.readState(publicationStates, forge.repository, publication.id)) ?? state
+  const before =
+    (await ctx.app.store.readState(publicationStateNamespace, forge.repository, publication.id)) ?? state
   if (answer.kind !== 'published')
     return { kind: 'done', state: await recordPublishFailure(step, before, answer) }
   const { pinned: _pinned, ...unpinned } = before
@@ -134,7 +135,7 @@ export async function runPublishStep(step: PublishStepInput): Promise<PublishSte
   }
   const since = before.current?.commit
   const next = await writePublicationState(step, {
-    ...replaceCurrentImage(unpinned, made),
+    ...setCurrentPublishedImage(unpinned, made),
     ...(since !== undefined && since !== made.commit && { since }),
   })
   app.log.info({ image, digest: made.digest, unchanged: made.unchanged, seconds: made.seconds }, 'published')
@@ -167,7 +168,7 @@ export async function rollBackImage(
   const { digest, login } = request
   const pinned = { key, digest, login, commit: tip.commit }
   triggerCrashPoint('rolled-back')
-  return writePublicationState(step, { ...replaceCurrentImage(state, wanted), pinned, granted })
+  return writePublicationState(step, { ...setCurrentPublishedImage(state, wanted), pinned, granted })
 }
 
 /** Checks for a new base digest and for tags that others moved. */
@@ -200,16 +201,16 @@ export async function recheckPublishedTags(step: PublishStepInput): Promise<Publ
   if (!rebases || typeof tagState.base !== 'string' || tagState.base === current.base?.digest)
     return writePublicationState(step, rest)
   const started = performance.now()
-  const tag = formatHistoryTag(publication, current.commit)
+  const tag = formatPermanentImageTag(publication, current.commit)
   const answer = await publishing.order(
     {
       kind: 'rebase',
       ...requester,
       digest: current.digest,
       tags,
-      ...(tag !== undefined && { history: { tag, ...toKnownDigestField(state) } }),
+      ...(tag !== undefined && { history: { tag, ...toKnownImageDigestField(state) } }),
       settings,
-      annotations: createSourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
+      annotations: createImageSourceAnnotations({ ...step, tip: { ...step.tip, commit: current.commit } }),
     },
     async (digest) => {
       await writePublicationState(step, {
@@ -227,14 +228,14 @@ export async function recheckPublishedTags(step: PublishStepInput): Promise<Publ
     rebased: true,
     changeLines: [],
   }
-  return writePublicationState(step, replaceCurrentImage(rest, made))
+  return writePublicationState(step, setCurrentPublishedImage(rest, made))
 }
 
-const toKnownDigestField = ({ current }: PublicationState) =>
+const toKnownImageDigestField = ({ current }: PublicationState) =>
   current === undefined ? {} : { known: current.digest }
 
 /** OCI annotations that name the image's source. */
-function createSourceAnnotations({
+function createImageSourceAnnotations({
   tip,
   ctx,
 }: Pick<PublishStepInput, 'tip' | 'ctx'>): Record<string, string> {
@@ -277,7 +278,7 @@ function toPublishedImageState(
 }
 
 /** The current image first, then earlier ones, without duplicates. */
-function replaceCurrentImage(state: PublicationState, made: PublishedImageState): PublicationState {
+function setCurrentPublishedImage(state: PublicationState, made: PublishedImageState): PublicationState {
   const { intent: _intent, failure: _failure, strayed: _strayed, ...rest } = state
   const before = [...(state.current ? [state.current] : []), ...state.history]
   return { ...rest, current: made, history: before.filter(({ digest }) => digest !== made.digest) }
@@ -297,12 +298,12 @@ async function recordPublishFailure(
   const retryable = answer.kind === 'failed' && answer.retryable
   const known = state.failure?.key === key ? state.failure : undefined
   const attempts = (known?.attempts ?? 0) + 1
-  const isLasting = !retryable || attempts >= minReportedPublishFailures
+  const isLasting = !retryable || attempts >= minPublishFailuresBeforeReport
   const first = app.settings.publishRetrySeconds * 1000
   const requestedDelayMs = answer.kind === 'failed' ? (answer.retryAfter ?? 0) * 1000 : 0
   const wait = retryable
-    ? Math.min(first * 2 ** Math.min(attempts - 1, 20), maxRetryDelayMs)
-    : maxRetryDelayMs
+    ? Math.min(first * 2 ** Math.min(attempts - 1, 20), maxPublishRetryDelayMs)
+    : maxPublishRetryDelayMs
   const now = app.clock.now()
   app.metrics.published.inc({ outcome: answer.kind === 'refused' ? 'refused' : 'failed' })
   app.log.warn({ image: step.publication.image, why, attempts }, 'a merged catalog could not be published')
@@ -314,7 +315,7 @@ async function recordPublishFailure(
       why: why.slice(0, 1000),
       attempts,
       since: known?.since ?? now,
-      again: now + Math.max(wait, Math.min(requestedDelayMs, maxRetryDelayMs)),
+      again: now + Math.max(wait, Math.min(requestedDelayMs, maxPublishRetryDelayMs)),
       isLasting,
       isRefused: answer.kind === 'refused',
       ...(rollbackComment !== undefined && { wish: rollbackComment }),
@@ -330,6 +331,10 @@ async function writePublicationState(
   const maxHistoryLength = Math.max(publication.entry.retention.keep, minImageHistoryLength)
   // Retention removes older images and drops them from the history.
   const trimmedState = { ...state, history: state.history.slice(0, maxHistoryLength + 200) }
-  await app.store.writeState(publicationStates, forge.repository, new Map([[publication.id, trimmedState]]))
+  await app.store.writeState(
+    publicationStateNamespace,
+    forge.repository,
+    new Map([[publication.id, trimmedState]]),
+  )
   return trimmedState
 }

@@ -23,7 +23,7 @@ export type WebhookRebuildStepResult<Rebuild> =
 
 const maxWebhookAttempts = 10
 /** Milliseconds. */
-const maxRetryDelayMs = 10 * 60_000
+const maxWebhookRetryDelayMs = 10 * 60_000
 
 /** Stable across restarts, so that the receiver can drop duplicates. */
 export function computeDeliveryId(
@@ -63,7 +63,7 @@ export async function advanceWebhookRebuild<Rebuild extends WebhookRebuild>(
     const why = 'why' in answer ? answer.why : answer.kind
     if (answer.kind !== 'failed' || !answer.retryable || attempts + 1 >= maxWebhookAttempts)
       return { shown: { kind: 'not-dispatched', why } }
-    const wait = Math.min(app.settings.publishRetrySeconds * 1000 * 2 ** attempts, maxRetryDelayMs)
+    const wait = Math.min(app.settings.publishRetrySeconds * 1000 * 2 ** attempts, maxWebhookRetryDelayMs)
     return {
       next: { ...rebuild, attempts: attempts + 1, again: now + wait },
       shown: { kind: 'retrying', why },

@@ -16,17 +16,17 @@ import type { StateStore } from '../ports/state.ts'
 import type { Verdicts } from '../ports/verdicts.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requeuePull } from '../jobs/requeue-pull.ts'
-import { addContentDigest } from '../jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import { republishMergedReport } from '../jobs/merged-report.ts'
 import type { PublicationPlanProblem } from './plan-publications.ts'
 import {
-  publicationStates,
-  shownPublicationsState,
+  publicationStateNamespace,
+  reportedPublicationsStateNamespace,
   type RollbackRequest,
-  type ShownPublications,
+  type ReportedPublications,
 } from './publication-state.ts'
 import {
-  getReportedCommit,
+  getLastAttemptedCommit,
   toPublicationFailureViews,
   toPublishedImageView,
   toPublicationStateView,
@@ -41,7 +41,7 @@ import {
   type PublishFailureView,
 } from '../report/publish-issue.ts'
 
-type PublishIssueState = ShownPublications['issue']
+type PublishIssueState = ReportedPublications['issue']
 
 export interface PublicationRollbackStatus extends Told {
   /** The last /rollback, carried out or not. */
@@ -50,8 +50,13 @@ export interface PublicationRollbackStatus extends Told {
 
 type PublicationReportContext = JobContext<JobQueue & StateStore & MergeRecords & Verdicts>
 
-const emptyShownPublications: ShownPublications = { checks: {}, deployments: {}, answers: {}, problems: {} }
-const deploymentRejectedNote =
+const emptyReportedPublications: ReportedPublications = {
+  checks: {},
+  deployments: {},
+  answers: {},
+  problems: {},
+}
+const deploymentRejectedMessage =
   'GitHub rejected the deployment record because the App lacks the "deployments: write" permission or the environment is protected. The image was still published.'
 
 /** Reports on a commit that its image build started or was superseded. */
@@ -61,7 +66,7 @@ export async function reportBuildProgress(
 ): Promise<void> {
   const { catalog, image, tags } = publication
   const state = by === undefined ? { kind: 'building' as const } : { kind: 'superseded' as const, by }
-  await publishImageCheck(commit, [{ root: catalog.root, image, tags, state }], [], ctx)
+  await publishPublicationCheckRun(commit, [{ root: catalog.root, image, tags, state }], [], ctx)
 }
 
 export async function reportPublications(
@@ -71,26 +76,37 @@ export async function reportPublications(
 ): Promise<void> {
   const { app, forge } = ctx
   const before =
-    (await app.store.readState(shownPublicationsState, forge.repository, 'all')) ?? emptyShownPublications
+    (await app.store.readState(reportedPublicationsStateNamespace, forge.repository, 'all')) ??
+    emptyReportedPublications
   let shown = before
-  const saveShown = async (next: ShownPublications) => {
+  const saveShown = async (next: ReportedPublications) => {
     if (JSON.stringify(next) === JSON.stringify(shown)) return
     shown = next
-    await app.store.writeState(shownPublicationsState, forge.repository, new Map([['all', shown]]))
+    await app.store.writeState(
+      reportedPublicationsStateNamespace,
+      forge.repository,
+      new Map([['all', shown]]),
+    )
   }
   const deploymentReport = await reportDeployments(statuses, shown, ctx)
   await saveShown({ ...shown, deployments: deploymentReport.deployments })
-  await saveShown({ ...shown, checks: await reportImageChecks(statuses, shown, deploymentReport.ids, ctx) })
+  await saveShown({
+    ...shown,
+    checks: await reportPublicationCheckRuns(statuses, shown, deploymentReport.ids, ctx),
+  })
   await reportPublicationsToPulls(statuses, ctx)
-  await saveShown({ ...shown, answers: await answerRollbackComments(statuses, shown, ctx) })
+  await saveShown({ ...shown, answers: await replyToRollbackComments(statuses, shown, ctx) })
   const now = app.clock.now()
   const problemsSince = Object.fromEntries(
-    problems.map((one) => [toPlanProblemKey(one), before.problems[toPlanProblemKey(one)] ?? now]),
+    problems.map((one) => [
+      toPublicationProblemKey(one),
+      before.problems[toPublicationProblemKey(one)] ?? now,
+    ]),
   )
   const failures = toPublicationFailureViews(
     statuses,
     problems,
-    (one) => problemsSince[toPlanProblemKey(one)] ?? now,
+    (one) => problemsSince[toPublicationProblemKey(one)] ?? now,
   )
   app.metrics.unpublished.set(
     { repository: `${forge.repository.owner}/${forge.repository.name}` },
@@ -102,11 +118,11 @@ export async function reportPublications(
   )
 }
 
-const toPlanProblemKey = ({ root, image, why }: PublicationPlanProblem) => `${root} ${image}: ${why}`
+const toPublicationProblemKey = ({ root, image, why }: PublicationPlanProblem) => `${root} ${image}: ${why}`
 
 async function reportDeployments(
   statuses: readonly PublicationRollbackStatus[],
-  shown: ShownPublications,
+  shown: ReportedPublications,
   { app, forge }: PublicationReportContext,
 ): Promise<{ readonly deployments: Record<string, string>; readonly ids: ReadonlySet<string> }> {
   const deployments: Record<string, string> = {}
@@ -149,33 +165,33 @@ async function reportDeployments(
   return { deployments, ids: rejectedIds }
 }
 
-async function reportImageChecks(
+async function reportPublicationCheckRuns(
   statuses: readonly PublicationRollbackStatus[],
-  shown: ShownPublications,
+  shown: ReportedPublications,
   rejectedIds: ReadonlySet<string>,
   ctx: PublicationReportContext,
 ): Promise<Record<string, string>> {
-  const byCommit = Map.groupBy(statuses, getReportedCommit)
+  const byCommit = Map.groupBy(statuses, getLastAttemptedCommit)
   const checks: Record<string, string> = {}
   for (const [commit, group] of byCommit) {
     const views = group.map(toPublishedImageView)
     const notes = group.some(({ publication }) => rejectedIds.has(publication.id))
-      ? [deploymentRejectedNote]
+      ? [deploymentRejectedMessage]
       : []
     const digest = computeJsonDigest([views, notes])
-    if (shown.checks[commit] !== digest) await publishImageCheck(commit, views, notes, ctx)
+    if (shown.checks[commit] !== digest) await publishPublicationCheckRun(commit, views, notes, ctx)
     checks[commit] = digest
   }
   return checks
 }
 
-async function publishImageCheck(
+async function publishPublicationCheckRun(
   commit: CommitSha,
   views: Parameters<typeof renderPublishCheck>[0],
   notes: readonly string[],
   { app, forge }: PublicationReportContext,
 ): Promise<void> {
-  const run = addContentDigest(renderPublishCheck(views, notes))
+  const run = addDigestToCheckRunContent(renderPublishCheck(views, notes))
   try {
     const isShown = (await forge.readOwnChecks(commit)).some(
       ({ name, digest }) => name === run.name && digest === run.digest,
@@ -219,7 +235,7 @@ async function reportPublicationsToPulls(
   }
   if (ended.size === 0) return
   await app.store.writeState(
-    publicationStates,
+    publicationStateNamespace,
     forge.repository,
     new Map(
       statuses
@@ -244,15 +260,15 @@ async function reportPublicationsToPull(
     })
     if (merge === undefined) return
     const mine = statuses.filter(({ state }) => state.pulls.includes(pull))
-    const later = mine.find((status) => getReportedCommit(status) !== merge.commit)
-    const isReportedOnCommit = mine.some((status) => getReportedCommit(status) === merge.commit)
+    const later = mine.find((status) => getLastAttemptedCommit(status) !== merge.commit)
+    const isReportedOnCommit = mine.some((status) => getLastAttemptedCommit(status) === merge.commit)
     if (later === undefined || isReportedOnCommit) return
-    const by = getReportedCommit(later)
+    const by = getLastAttemptedCommit(later)
     const views = mine.map((status) => ({
       ...toPublishedImageView(status),
       state: { kind: 'superseded' as const, by },
     }))
-    await publishImageCheck(merge.commit, views, [], ctx)
+    await publishPublicationCheckRun(merge.commit, views, [], ctx)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     ctx.app.log.warn({ err: error, pull }, 'GitHub rejected the comment on a merged pull request')
@@ -260,9 +276,9 @@ async function reportPublicationsToPull(
 }
 
 /** Answers each comment once, on the pull request where it was made. */
-async function answerRollbackComments(
+async function replyToRollbackComments(
   statuses: readonly PublicationRollbackStatus[],
-  shown: ShownPublications,
+  shown: ReportedPublications,
   { app, forge }: PublicationReportContext,
 ): Promise<Record<string, number>> {
   const answers: Record<string, number> = {}

@@ -9,7 +9,11 @@ import type { JobQueue } from '../ports/jobs.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { builtPreviewState, previewRequestState, type PreviewRequest } from './preview-state.ts'
+import {
+  builtPreviewStateNamespace,
+  previewRequestStateNamespace,
+  type PreviewRequest,
+} from './preview-state.ts'
 
 export interface PreviewCandidate {
   readonly snapshot: PullSnapshot
@@ -67,9 +71,9 @@ export async function requestPreview(
   const { pull } = candidate.snapshot
   const request = decidePreviewRequest(candidate, await app.store.commands(repository, pull))
   if (request === undefined) return
-  const known = await app.store.readState(previewRequestState, repository, String(pull))
+  const known = await app.store.readState(previewRequestStateNamespace, repository, String(pull))
   if (JSON.stringify(known) === JSON.stringify(request)) return
-  await app.store.writeState(previewRequestState, repository, new Map([[String(pull), request]]))
+  await app.store.writeState(previewRequestStateNamespace, repository, new Map([[String(pull), request]]))
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }
 
@@ -79,11 +83,11 @@ export async function cancelPreviews(
 ): Promise<void> {
   const { repository } = forge
   const key = String(pull)
-  const request = await app.store.readState(previewRequestState, repository, key)
-  const made = await app.store.readState(builtPreviewState, repository, key)
+  const request = await app.store.readState(previewRequestStateNamespace, repository, key)
+  const made = await app.store.readState(builtPreviewStateNamespace, repository, key)
   if (request === undefined || request.isClosed || made === undefined) return
   await app.store.writeState(
-    previewRequestState,
+    previewRequestStateNamespace,
     repository,
     new Map([[key, { ...request, isClosed: true }]]),
   )

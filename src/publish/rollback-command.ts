@@ -8,8 +8,8 @@ import type { JobContext } from '../jobs/job-context.ts'
 import type { Publication } from './plan-publications.ts'
 import {
   emptyPublicationState,
-  publicationStates,
-  rollbackRequestState,
+  publicationStateNamespace,
+  rollbackRequestStateNamespace,
   type PublicationState,
 } from './publication-state.ts'
 import { loadPublishInputs } from './load-publish-inputs.ts'
@@ -34,24 +34,25 @@ export function findRollbackTarget(
   candidates: readonly RollbackCandidate[],
 ): RollbackTarget {
   const [first, second, ...more] = argument.split(/[ \t]+/).filter((part) => part !== '')
-  if (more.length > 0) return createUnclearTarget('use /rollback TAG or /rollback TAG DIGEST')
-  if (candidates.length === 0) return createUnclearTarget('no image is published from this branch')
+  if (more.length > 0) return createUnclearRollbackTarget('use /rollback TAG or /rollback TAG DIGEST')
+  if (candidates.length === 0) return createUnclearRollbackTarget('no image is published from this branch')
   const named = candidates.filter(
     ({ publication: { image, tags } }) =>
       first !== undefined && (tags.includes(first) || tags.some((tag) => `${image}:${tag}` === first)),
   )
   if (first === undefined && candidates.length > 1)
-    return createUnclearTarget(`several images are published from this branch; use /rollback TAG`)
-  if (named.length > 1) return createUnclearTarget(`several images have the tag ${first}; use IMAGE:TAG`)
+    return createUnclearRollbackTarget(`several images are published from this branch; use /rollback TAG`)
+  if (named.length > 1)
+    return createUnclearRollbackTarget(`several images have the tag ${first}; use IMAGE:TAG`)
   const wanted = named.length === 1 || first === undefined ? second : first
   if (named.length === 0 && second !== undefined)
-    return createUnclearTarget(`no published image has the tag ${first}`)
+    return createUnclearRollbackTarget(`no published image has the tag ${first}`)
   const among = named.length === 1 ? named : candidates
   if (wanted === undefined) {
     const [only] = among
     const before = only && findPreviousImage(only.state)
     return only === undefined || before === undefined
-      ? createUnclearTarget('no earlier image is available')
+      ? createUnclearRollbackTarget('no earlier image is available')
       : toRollbackTarget(only, before.digest)
   }
   const found = among.flatMap((candidate) => {
@@ -62,13 +63,14 @@ export function findRollbackTarget(
     return image === undefined ? [] : [toRollbackTarget(candidate, image.digest)]
   })
   const [only, ...others] = found
-  if (only === undefined) return createUnclearTarget(`catalog-bot has not published image ${wanted} there`)
+  if (only === undefined)
+    return createUnclearRollbackTarget(`catalog-bot has not published image ${wanted} there`)
   return others.length > 0
-    ? createUnclearTarget(`${wanted} matches several images; specify the tag first`)
+    ? createUnclearRollbackTarget(`${wanted} matches several images; specify the tag first`)
     : only
 }
 
-const createUnclearTarget = (why: string): RollbackTarget => ({ kind: 'unclear', why })
+const createUnclearRollbackTarget = (why: string): RollbackTarget => ({ kind: 'unclear', why })
 
 function toRollbackTarget({ publication }: RollbackCandidate, digest: string): RollbackTarget {
   return { kind: 'image', publication, tag: publication.tags[0] ?? '', digest }
@@ -101,7 +103,8 @@ export async function executeRollback(
       candidates.push({
         publication,
         state:
-          (await app.store.readState(publicationStates, repository, publication.id)) ?? emptyPublicationState,
+          (await app.store.readState(publicationStateNamespace, repository, publication.id)) ??
+          emptyPublicationState,
       })
   const meant = findRollbackTarget(words, candidates)
   const withRollback = (rollback: RollbackCommand): CommandDecision['record'] => ({ ...record, rollback })
@@ -115,7 +118,7 @@ export async function executeRollback(
   }
   const { publication, tag, digest } = meant
   const request = { comment: record.comment, pull, login: record.login, digest }
-  await app.store.writeState(rollbackRequestState, repository, new Map([[publication.id, request]]))
+  await app.store.writeState(rollbackRequestStateNamespace, repository, new Map([[publication.id, request]]))
   await app.store.enqueue({ kind: 'publish', installation, repository })
   app.log.info(
     { image: publication.image, digest, login: record.login },

@@ -13,7 +13,7 @@ import { renderReleaseCheck, renderReleaseProblem, type ReleasePullProblem } fro
 import type { OwnPull } from '../ports/forge.ts'
 import type { MergeRecords } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
-import { addContentDigest } from '../jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
 import {
   isBranchMovedOnlyByBot,
   openReleasePull,
@@ -32,8 +32,8 @@ type RegistryLookupResult<T> =
 const registryTimeoutMs = 60_000
 
 /** Milliseconds between registry requests, first and maximum. */
-const minRetryDelayMs = 30_000
-const maxRetryDelayMs = 30 * 60_000
+const minReleaseRetryDelayMs = 30_000
+const maxReleaseRetryDelayMs = 30 * 60_000
 /** Milliseconds after the merge until a release is abandoned. */
 const maxReleaseAgeMs = 14 * 24 * 3600_000
 const maxProblemReportsPerRelease = 5
@@ -71,7 +71,7 @@ export async function advanceRelease(
   }
   if (own === undefined && app.clock.now() - entry.since > maxReleaseAgeMs) return undefined
   // Others pushed to it; leave it alone.
-  if (own !== undefined && !isBranchMovedOnlyByBot(own.head, entry)) return markTipEvaluated(entry, base)
+  if (own !== undefined && !isBranchMovedOnlyByBot(own.head, entry)) return setEvaluatedBaseTip(entry, base)
   const { image } = entry
   if (image !== undefined && entry.seen === base.tip) return entry
   if (image === undefined && app.clock.now() < entry.again) return entry
@@ -90,7 +90,7 @@ async function applyComputedRelease(
 ): Promise<PendingRelease | undefined> {
   const { entry, base } = step
   const { app, forge } = ctx
-  const evaluatedEntry = markTipEvaluated(entry, base)
+  const evaluatedEntry = setEvaluatedBaseTip(entry, base)
   switch (computed.kind) {
     case 'done':
     case 'unwanted':
@@ -113,7 +113,7 @@ async function applyComputedRelease(
       if (computed.isImage !== true) return reported
       // Another image may have been pushed under the same name.
       const { image: _, ...rest } = reported
-      return { ...rest, tries: reported.tries + 1, again: app.clock.now() + maxRetryDelayMs }
+      return { ...rest, tries: reported.tries + 1, again: app.clock.now() + maxReleaseRetryDelayMs }
     }
     case 'ready':
       return openOrUpdateReleasePull(step, computed, own, ctx)
@@ -131,20 +131,20 @@ async function openOrUpdateReleasePull(
   const { seen: _, ...entry } = step.entry
   let latest: PendingRelease = entry
   try {
-    const pull = await resolveMergedPull(entry, base, ctx)
+    const pull = await findMergedPullByCommit(entry, base, ctx)
     const release = { ...readyRelease, image: entry.image ?? '', pull }
     const opened = await openReleasePull(entry, release, base, own, ctx, async (next) => {
       latest = next
       await step.saveRelease(next)
     })
-    return markTipEvaluated(opened, base)
+    return setEvaluatedBaseTip(opened, base)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     ctx.app.log.warn(
       { err: error, branch: formatReleaseBranchName(entry) },
       'GitHub rejected a bundle release',
     )
-    const rejected = markTipEvaluated(latest, base)
+    const rejected = setEvaluatedBaseTip(latest, base)
     // An open pull request reports through its checks that it is outdated.
     return own === undefined
       ? reportReleaseProblemOnce(rejected, { kind: 'not-opened', why: error.message }, step, ctx)
@@ -152,7 +152,7 @@ async function openOrUpdateReleasePull(
   }
 }
 
-function markTipEvaluated(entry: PendingRelease, { tip }: ReleaseBaseBranch): PendingRelease {
+function setEvaluatedBaseTip(entry: PendingRelease, { tip }: ReleaseBaseBranch): PendingRelease {
   return entry.seen === tip ? entry : { ...entry, seen: tip }
 }
 
@@ -184,7 +184,7 @@ async function resolveReleaseImage(step: ReleaseStepInput, ctx: ReleaseContext):
   const image = formatBundleImage(config.bundles.image ?? '', directory, version)
   if (image === undefined)
     return reportReleaseProblemOnce(
-      { ...entry, seen: base.tip, again: app.clock.now() + maxRetryDelayMs },
+      { ...entry, seen: base.tip, again: app.clock.now() + maxReleaseRetryDelayMs },
       { kind: 'refused', why: 'its directory names cannot be used in an image name' },
       step,
       ctx,
@@ -205,7 +205,7 @@ async function scheduleRegistryRetry(
 ): Promise<PendingRelease> {
   const { entry, config } = step
   const now = ctx.app.clock.now()
-  const wait = Math.min(minRetryDelayMs * 2 ** Math.min(entry.tries, 20), maxRetryDelayMs)
+  const wait = Math.min(minReleaseRetryDelayMs * 2 ** Math.min(entry.tries, 20), maxReleaseRetryDelayMs)
   const next = { ...entry, tries: entry.tries + 1, again: now + wait }
   const reportAfterMs = parseDuration(config.bundles.release.wait) ?? 0
   if (own !== undefined || now - entry.since < reportAfterMs) return next
@@ -233,9 +233,11 @@ async function reportReleaseProblemOnce(
   const message = renderReleaseProblem(entry, news)
   app.log.warn({ bundle: formatReleaseBranchName(entry), news }, 'a bundle could not be released')
   try {
-    const pull = await resolveMergedPull(entry, base, ctx)
+    const pull = await findMergedPullByCommit(entry, base, ctx)
     if (pull === undefined)
-      await publishMissingChecks(forge, entry.commit, [addContentDigest(renderReleaseCheck(message))])
+      await publishMissingChecks(forge, entry.commit, [
+        addDigestToCheckRunContent(renderReleaseCheck(message)),
+      ])
     else {
       const marker = `<!-- catalog-bot:release ${encodeURIComponent(formatReleaseBranchName(entry))} ${key} -->`
       await forge.perform({ kind: 'say-on-issue', issue: pull, marker, body: message.text })
@@ -248,7 +250,7 @@ async function reportReleaseProblemOnce(
 }
 
 /** Finds the pull request that merged the directory, in our records or GitHub's. */
-async function resolveMergedPull(
+async function findMergedPullByCommit(
   { commit }: PendingRelease,
   { branch }: ReleaseBaseBranch,
   { app, forge }: ReleaseContext,

@@ -11,7 +11,7 @@ import type { Leases } from '../ports/leases.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
-import { releaseStates, type ReleaseState, type PendingRelease } from './release-state.ts'
+import { releaseStateNamespace, type ReleaseState, type PendingRelease } from './release-state.ts'
 import { advanceRelease } from './advance-release.ts'
 import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
 import { hasManifestFile } from '../catalogs/read-bundle-files.ts'
@@ -54,7 +54,7 @@ export async function isReleaseJobNeeded(
   config: Config,
   { app, forge }: JobContext<StateStore>,
 ): Promise<boolean> {
-  const state = await app.store.readState(releaseStates, forge.repository, branch)
+  const state = await app.store.readState(releaseStateNamespace, forge.repository, branch)
   if (!config.bundles.release.enabled) return state !== undefined
   return (
     (state === undefined || state.seen !== tip || state.releasing.length > 0) &&
@@ -86,16 +86,16 @@ async function advanceReleases(job: ReleaseJob, ctx: ReleaseJobContext): Promise
   if (findings.length > 0) return
   if (!config.bundles.release.enabled) {
     // If enabled again, only later merges count.
-    await store.retainState(releaseStates, forge.repository, [])
+    await store.retainState(releaseStateNamespace, forge.repository, [])
     return
   }
-  const known = await store.readState(releaseStates, forge.repository, job.branch)
+  const known = await store.readState(releaseStateNamespace, forge.repository, job.branch)
   const writeReleaseState = (state: ReleaseState) =>
-    store.writeState(releaseStates, forge.repository, new Map([[job.branch, state]]))
+    store.writeState(releaseStateNamespace, forge.repository, new Map([[job.branch, state]]))
   if (known === undefined) return writeReleaseState({ seen: tip, releasing: [] })
   let state = known
   if (state.seen !== tip) {
-    state = await addMergedBundles(state, tip, ctx)
+    state = await addMergedBundlesToReleaseState(state, tip, ctx)
     await writeReleaseState(state)
   }
   const base = { branch: job.branch, tip, tree }
@@ -132,7 +132,7 @@ async function advanceReleases(job: ReleaseJob, ctx: ReleaseJobContext): Promise
 }
 
 /** Adds what was merged to the branch since. */
-async function addMergedBundles(
+async function addMergedBundlesToReleaseState(
   state: ReleaseState,
   tip: CommitSha,
   ctx: ReleaseJobContext,

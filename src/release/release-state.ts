@@ -40,7 +40,7 @@ export type PendingRelease = Readonly<z.infer<typeof pendingReleaseSchema>>
 export type ReleaseState = Readonly<z.infer<typeof releaseStateSchema>>
 
 /** By branch name. */
-export const releaseStates = defineStateNamespace<ReleaseState>('release', {
+export const releaseStateNamespace = defineStateNamespace<ReleaseState>('release', {
   version: 1,
   read: (stored) => releaseStateSchema.safeParse(stored).data,
 })

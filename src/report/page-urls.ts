@@ -63,7 +63,7 @@ export interface ParsedPageUrl {
 }
 
 /** Returns whether a path is spelled as in links, which bounds the number of distinct paths per page. */
-export const isCanonical = (path: string): boolean =>
+export const isCanonicalUrlPath = (path: string): boolean =>
   path.split('/').every((segment) => segment === encodePathSegment(decodePathSegment(segment) ?? ''))
 
 /**
@@ -85,8 +85,8 @@ export function parsePageUrl(path: string): ParsedPageUrl | undefined {
   const ending = /\.(?<form>json|atom)$/.exec(path)?.groups?.['form'] as 'json' | 'atom' | undefined
   // A repository may be called `x.json`, so the whole path is tried before the ending.
   const whole = parsePageSegments(path)
-  if (whole !== undefined && !(ending !== undefined && hasFormatExtension(whole)))
-    return { pageRequest: whole, ...getFixedFormat(whole) }
+  if (whole !== undefined && !(ending !== undefined && supportsFormatExtension(whole)))
+    return { pageRequest: whole, ...getFixedPageFormat(whole) }
   const shorter = ending === undefined ? undefined : parsePageSegments(path.slice(0, -ending.length - 1))
   if (shorter === undefined || ending === undefined) return undefined
   const isFeed = shorter.page === 'merged' || shorter.page === 'repository-merged'
@@ -97,11 +97,11 @@ export function parsePageUrl(path: string): ParsedPageUrl | undefined {
 }
 
 /** Only on pages whose last part is an external name does `.json` ask for JSON. */
-function hasFormatExtension({ page }: PageRequest): boolean {
+function supportsFormatExtension({ page }: PageRequest): boolean {
   return ['repository', 'catalog', 'package', 'rule'].includes(page)
 }
 
-function getFixedFormat({ page }: PageRequest): { form?: PageFormat } {
+function getFixedPageFormat({ page }: PageRequest): { form?: PageFormat } {
   if (page === 'badge') return { form: 'svg' }
   return page === 'style' ? { form: 'css' } : {}
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import type { HeldInstallation } from '../adapters/github/budget/installation-budgets.ts'
 import type { WorkClass } from '../adapters/github/budget/work-class.ts'
-import { isDoneWithin } from './is-done-within.ts'
+import { isSettledWithinTimeout } from './is-done-within.ts'
 
 export interface HealthReport {
   /** False if deliveries cannot be stored or jobs cannot be processed. */
@@ -48,7 +48,7 @@ export function createHealthMonitor(
       else silentSince ??= clock.now()
     },
     async report() {
-      const isStoreThere = await isDoneWithin(store.ping(), storeHealthCheckTimeoutMs, clock).catch(
+      const isStoreThere = await isSettledWithinTimeout(store.ping(), storeHealthCheckTimeoutMs, clock).catch(
         () => false,
       )
       const problems = [

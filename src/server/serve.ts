@@ -18,14 +18,14 @@ import { saveCompileCache } from '../adapters/workers/save-compile-cache.ts'
 import { openEvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
 import { openReleasePool } from '../release/worker/release-pool.ts'
 import { createHealthMonitor, type HealthReport } from './health.ts'
-import { isDoneWithin } from './is-done-within.ts'
+import { isSettledWithinTimeout } from './is-done-within.ts'
 import { createMetrics } from '../jobs/metrics.ts'
 import { createPagesHandler } from '../web/server/pages-handler.ts'
 import { createUnfreezeHandler } from '../web/server/unfreeze.ts'
 import { openPublishClient, extractPublishEnvironment } from '../publish/process/publish-client.ts'
 import {
   openClusterTestClient,
-  takeClusterTestEnvVariables,
+  extractClusterTestEnvVariables,
 } from '../cluster-test/process/cluster-test-client.ts'
 import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { openRegistries } from '../catalogs/registries.ts'
@@ -43,7 +43,7 @@ import { openRepositoryContexts } from './repository-contexts.ts'
 import { openTracing } from './tracing/open-tracing.ts'
 
 /** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
-const splitShutdownMs = (whole: number) => ({
+const splitShutdownTimeoutMs = (whole: number) => ({
   images: Math.min(5_000, whole / 2),
   last: Math.min(3_000, whole / 4),
 })
@@ -91,7 +91,7 @@ export async function startApp(
   await verifyCredentials(github, log)
   // Before any child process starts, so that none inherits the credentials.
   const publishEnvironment = extractPublishEnvironment(process.env)
-  const clusterTestEnvironment = takeClusterTestEnvVariables(process.env)
+  const clusterTestEnvironment = extractClusterTestEnvVariables(process.env)
   // Opening a remote or large database can take time, so log what startup waits for.
   const opening = performance.now()
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
@@ -239,9 +239,9 @@ export async function startApp(
       scheduler.close()
       // The next process resumes an interrupted push; a short one may finish.
       const stopped = worker.stop()
-      const stopsWithin = (milliseconds: number) => isDoneWithin(stopped, milliseconds, clock)
+      const stopsWithin = (milliseconds: number) => isSettledWithinTimeout(stopped, milliseconds, clock)
       const all = settings.stopSeconds * 1000
-      const { images, last } = splitShutdownMs(all)
+      const { images, last } = splitShutdownTimeoutMs(all)
       if (!(await stopsWithin(images))) log.info('waiting for jobs to finish')
       // The next process restarts the install test and cleans up after this one.
       await Promise.all([publishing.close(), clusterTests.close()])

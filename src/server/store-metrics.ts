@@ -8,13 +8,13 @@ import type { JobQueueStatistics } from '../ports/jobs.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
 import type { PageRecords } from '../ports/page-records.ts'
 import { findActiveFreezes } from '../policy/merge-freeze.ts'
-import { isDoneWithin } from './is-done-within.ts'
+import { isSettledWithinTimeout } from './is-done-within.ts'
 import { jobKinds } from './jobs/work-class-of-job.ts'
 
 /** Milliseconds for which values are reused. */
 const gaugeValuesTtlMs = 5_000
 /** Milliseconds for the store; Prometheus gives up after ten seconds. */
-const storeTimeoutMs = 2_000
+const storeMetricsTimeoutMs = 2_000
 
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 const freezeKinds = ['frozen', 'audit', 'refused'] as const
@@ -96,6 +96,6 @@ export function createStoreMetrics(
       .finally(() => {
         reading = undefined
       })
-    if (!(await isDoneWithin(reading, storeTimeoutMs, clock))) failed.set(1)
+    if (!(await isSettledWithinTimeout(reading, storeMetricsTimeoutMs, clock))) failed.set(1)
   }
 }

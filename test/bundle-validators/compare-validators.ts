@@ -16,7 +16,7 @@ import { suiteNames } from '../../packages/findings/src/suites.ts'
 import { findGoCommand } from '../go-readers/go-readers.ts'
 import {
   findEquivalentRules,
-  explainedDifferencesByRule,
+  differenceExplanationByRule,
   explainUnreportedFinding,
   type ValidatorFinding,
 } from './equivalent-rules.ts'
@@ -42,13 +42,13 @@ const { stdout, status, stderr } = spawnSync(validatorsProgram, {
 if (buildDirectory !== undefined) rmSync(buildDirectory, { recursive: true })
 if (status !== 0) throw new Error(`the validators ended with ${status}: ${stderr}`)
 
-interface RuleTally {
+interface ValidatorRuleTally {
   foundByBoth: number
   onlyTheirs: string[]
   onlyOurs: string[]
 }
-const tallyByRule = new Map<string, RuleTally>()
-const explainedDifferences = new Map<string, number>()
+const tallyByRule = new Map<string, ValidatorRuleTally>()
+const explainedDifferenceCounts = new Map<string, number>()
 let [agreed, differing] = [0, 0]
 for (const line of stdout.trim().split('\n')) {
   if (line === '') continue
@@ -68,7 +68,7 @@ for (const [rule, { foundByBoth, onlyTheirs, onlyOurs }] of [...tallyByRule].sor
   for (const example of [...onlyTheirs, ...onlyOurs].slice(0, Number(values.show)))
     console.log(`        ${example}`)
 }
-for (const [why, count] of [...explainedDifferences].sort())
+for (const [why, count] of [...explainedDifferenceCounts].sort())
   console.log(`${String(count).padStart(5)} explained: ${why}`)
 console.log(`${bundleDirectories.length} bundles: the same errors in ${agreed}, others in ${differing}`)
 process.exitCode = differing > 0 ? 1 : 0
@@ -88,7 +88,7 @@ function compareFindings(bundle: string, validatorFindings: readonly ValidatorFi
   for (const one of validatorFindings) {
     const why = explainUnreportedFinding(one)
     if (why !== undefined) {
-      explainedDifferences.set(why, (explainedDifferences.get(why) ?? 0) + 1)
+      explainedDifferenceCounts.set(why, (explainedDifferenceCounts.get(why) ?? 0) + 1)
       continue
     }
     const candidates = findEquivalentRules(one)
@@ -113,11 +113,11 @@ function compareFindings(bundle: string, validatorFindings: readonly ValidatorFi
     else tally.onlyOurs.push(`${bundle}: ${our} ${ourMessage}`)
     const isError = their?.level === 'error' || our === 'error'
     const why =
-      explainedDifferencesByRule.get(rule) ??
+      differenceExplanationByRule.get(rule) ??
       (!their && hasStopped ? 'they cannot load the bundle, and look no further' : undefined)
     if (!isError) continue
     if (why === undefined) differs = true
-    else explainedDifferences.set(why, (explainedDifferences.get(why) ?? 0) + 1)
+    else explainedDifferenceCounts.set(why, (explainedDifferenceCounts.get(why) ?? 0) + 1)
   }
   if (differs) differing++
   else agreed++

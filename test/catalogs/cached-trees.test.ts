@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { createCachedTreeReader } from '../../src/catalogs/cached-trees.ts'
 import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
-import { createOrigin, createTemporaryFolder } from '../adapters/git/origin.ts'
+import { createOrigin, createTemporaryDirectory } from '../adapters/git/origin.ts'
 
-const folder = createTemporaryFolder('look')
+const temporaryDirectory = createTemporaryDirectory('look')
 let mirror: GitMirror
 beforeAll(async () => {
-  const origin = createOrigin(join(folder.path, 'origin.git'))
+  const origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
   })
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await mirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 const unreachableTreeReader: TreeReader = {
@@ -36,7 +36,7 @@ const unreachableTreeReader: TreeReader = {
   read: () => Promise.reject(new Error('it was read again')),
 }
 
-async function rememberMainTree() {
+async function cacheMainBranchTree() {
   const tip = await mirror.tip('main')
   if (!tip) throw new Error('no branch')
   const tree = await mirror.treeOf(tip)
@@ -50,7 +50,7 @@ async function rememberMainTree() {
 }
 
 test('a tree that was listed lists each directory and finds each entry as git does', async () => {
-  const { tree, entries, look } = await rememberMainTree()
+  const { tree, entries, look } = await cacheMainBranchTree()
   const paths = [
     '',
     'a',
@@ -76,7 +76,7 @@ test('a tree that was listed lists each directory and finds each entry as git do
 })
 
 test('a blob that was read is not read again, except where more of it was read than is wanted', async () => {
-  const { entries, look } = await rememberMainTree()
+  const { entries, look } = await cacheMainBranchTree()
   const oid = entries.find(({ path }) => path === 'b/c.yaml')?.oid
   if (!oid) throw new Error('no file')
   expect(Buffer.from(await look.read(oid)).toString()).toBe('b/c.yaml')

@@ -35,7 +35,7 @@ const readerPool: CatalogFileReaderPool = {
   close: () => Promise.resolve(),
 }
 
-async function loadCatalogFrom(
+async function loadCatalogFromFiles(
   files: Readonly<Record<string, TreeFileContent>>,
   readers = readerPool,
 ): Promise<Catalog> {
@@ -56,7 +56,7 @@ const listLinkFindings = (catalog: Catalog) =>
 
 describe('a link in a catalog', () => {
   test('is read as the file that it points to', async () => {
-    const catalog = await loadCatalogFrom({
+    const catalog = await loadCatalogFromFiles({
       [`${catalogRoot}/foo/catalog.yaml`]: createPackageYaml('foo'),
       [`${catalogRoot}/bar/catalog.yaml`]: { link: '../foo/other.yaml' },
       [`${catalogRoot}/foo/other.yaml`]: createPackageYaml('bar'),
@@ -74,7 +74,7 @@ describe('a link in a catalog', () => {
     ['to an absolute path', '/etc/passwd', 0],
     ['to a path above the repository', '../../../foo.yaml', 0],
   ])('that leads out, %s, is reported', async (_, link, packages) => {
-    const catalog = await loadCatalogFrom({
+    const catalog = await loadCatalogFromFiles({
       [`${catalogRoot}/foo/catalog.yaml`]: { link },
       'shared/foo.yaml': createPackageYaml('foo'),
     })
@@ -87,7 +87,7 @@ describe('a link in a catalog', () => {
     ['that leads nowhere', 'nowhere', 'open foo/catalog.yaml: no such file or directory'],
     ['that leads to itself', 'catalog.yaml', 'open foo/catalog.yaml: too many levels of symbolic links'],
   ])('%s fails the catalog', async (_, link, message) => {
-    const catalog = await loadCatalogFrom({ [`${catalogRoot}/foo/catalog.yaml`]: { link } })
+    const catalog = await loadCatalogFromFiles({ [`${catalogRoot}/foo/catalog.yaml`]: { link } })
     expect(catalog.loadErrors.map((error) => error.message)).toEqual([message])
   })
 })
@@ -99,12 +99,12 @@ describe('an ignore file', () => {
   }
 
   test('that starts with a byte order mark ignores nothing by its first line, as in opm', async () => {
-    const catalog = await loadCatalogFrom({ ...files, [`${catalogRoot}/.indexignore`]: '\ufeffnotes\n' })
+    const catalog = await loadCatalogFromFiles({ ...files, [`${catalogRoot}/.indexignore`]: '\ufeffnotes\n' })
     expect(catalog.loadErrors).toHaveLength(1)
   })
 
   test('may be a link', async () => {
-    const catalog = await loadCatalogFrom({
+    const catalog = await loadCatalogFromFiles({
       ...files,
       [`${catalogRoot}/.indexignore`]: { link: '../ignored' },
       'catalogs/ignored': 'notes\n',
@@ -117,7 +117,11 @@ describe('an ignore file', () => {
     ['a pattern that is longer than any ignore file', 'a'.repeat(9 * 1024 * 1024)],
   ])('with %s makes the catalog invalid', async (_, ignored) => {
     const many = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`${catalogRoot}/${at}`, '']))
-    const catalog = await loadCatalogFrom({ ...many, ...files, [`${catalogRoot}/.indexignore`]: ignored })
+    const catalog = await loadCatalogFromFiles({
+      ...many,
+      ...files,
+      [`${catalogRoot}/.indexignore`]: ignored,
+    })
     expect(catalog.packages).toEqual([])
     expect(catalog.loadErrors).toEqual([
       {
@@ -128,7 +132,7 @@ describe('an ignore file', () => {
   })
 
   test('with as many patterns as a large catalog may have is applied', async () => {
-    const catalog = await loadCatalogFrom({
+    const catalog = await loadCatalogFromFiles({
       ...files,
       [`${catalogRoot}/.indexignore`]: `${'x?y\n'.repeat(10_000)}notes\n`,
     })

@@ -8,13 +8,13 @@ import { loadLocalConfig } from '../../src/cli/local-config.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { catalogBot } from '../cli/command.ts'
+import { runCatalogBot } from '../cli/command.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 
 const configPath = '.github/catalog-bot.yml'
 const strictConfig = 'merge: {enabled: false}\n'
-const positionAt = (line: number, column: number) => ({ file: configPath, line, column })
+const createConfigPosition = (line: number, column: number) => ({ file: configPath, line, column })
 const regularFilePattern = /Ask a maintainer to replace .* with a regular file/
 
 const configCases: readonly [
@@ -59,7 +59,7 @@ const configCases: readonly [
     { [configPath]: '# who\n- owners\n' },
     'it contains a list, but must contain keys such as `catalogs:`',
     /Ask a maintainer to fix/,
-    positionAt(2, 1),
+    createConfigPosition(2, 1),
   ],
   [
     'a text',
@@ -69,32 +69,32 @@ const configCases: readonly [
   ],
 ]
 
-let fixture: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 const ownedFilePath = 'operators/mine/README.md'
 const baseFiles: OriginFiles = { 'operators/mine/ci.yaml': 'reviewers: [alice]\n', [ownedFilePath]: 'one\n' }
-beforeAll(async () => void (fixture = await openOwnershipScenario('config-file')))
-afterAll(() => fixture.close())
+beforeAll(async () => void (ownershipScenario = await openOwnershipScenario('config-file')))
+afterAll(() => ownershipScenario.close())
 
-async function commitPull(files: OriginFiles) {
-  const from = fixture.origin.commit({ ...baseFiles, ...files })
-  const head = fixture.origin.commit({ ...baseFiles, ...files, [ownedFilePath]: 'two\n' }, [from])
-  fixture.origin.branch('main', from)
-  fixture.origin.pull(7, head)
-  await fixture.mirror.fetch('main', toPullNumber(7))
+async function commitConfigPull(files: OriginFiles) {
+  const from = ownershipScenario.origin.commit({ ...baseFiles, ...files })
+  const head = ownershipScenario.origin.commit({ ...baseFiles, ...files, [ownedFilePath]: 'two\n' }, [from])
+  ownershipScenario.origin.branch('main', from)
+  ownershipScenario.origin.pull(7, head)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   return { from, head }
 }
 
-type EvaluationOutcomes = Awaited<ReturnType<typeof evaluateSnapshot>>
-const findConfigFindings = ({ verdict }: EvaluationOutcomes) =>
+type PullEvaluationResult = Awaited<ReturnType<typeof evaluateSnapshot>>
+const findConfigFindings = ({ verdict }: PullEvaluationResult) =>
   verdict.outcomes.flatMap(({ findings }) => findings).filter(({ rule }) => rule === 'config-unreadable')
 
-async function evaluateAsApp({ from, head }: Awaited<ReturnType<typeof commitPull>>) {
+async function evaluateAsApp({ from, head }: Awaited<ReturnType<typeof commitConfigPull>>) {
   return evaluateSnapshot(
-    createSnapshot({ author: fixture.fakeAccounts.person('alice'), base: from, head }),
+    createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
     {
-      repository: fixture.mirror,
+      repository: ownershipScenario.mirror,
       loader: { cache: noopCache, load: async () => undefined },
-      ask: async (question) => fixture.fakeAccounts.answer(question),
+      ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
       memory: noopPullMemory,
     },
   )
@@ -103,9 +103,9 @@ async function evaluateAsApp({ from, head }: Awaited<ReturnType<typeof commitPul
 describe('a configuration that is', () => {
   test.each(configCases)(
     '%s is reported with its location and a fix, and blocks the merge',
-    async (_what, files, problem, fix, position = positionAt(1, 1)) => {
-      const pull = await commitPull(files)
-      const repo = fixture.origin.directory
+    async (_what, files, problem, fix, position = createConfigPosition(1, 1)) => {
+      const pull = await commitConfigPull(files)
+      const repo = ownershipScenario.origin.directory
       const locally = await evaluateLocalPull({
         repo,
         base: pull.from,
@@ -126,23 +126,23 @@ describe('a configuration that is', () => {
 
   test('not UTF-8 is reported with its location', async () => {
     const bytes = Buffer.concat([Buffer.from('# ü\nowners: # '), Buffer.from([0xfc]), Buffer.from('\n')])
-    const oid = fixture.origin.git(['hash-object', '-w', '--stdin'], bytes)
-    const examined = await evaluateAsApp(await commitPull({ [configPath]: { mode: '100644', oid } }))
+    const oid = ownershipScenario.origin.git(['hash-object', '-w', '--stdin'], bytes)
+    const examined = await evaluateAsApp(await commitConfigPull({ [configPath]: { mode: '100644', oid } }))
     expect(examined.verdict.kind).toBe('blocked')
     expect(findConfigFindings(examined)).toMatchObject([
-      { at: positionAt(2, 11), what: expect.stringContaining('it is not UTF-8 text') },
+      { at: createConfigPosition(2, 11), what: expect.stringContaining('it is not UTF-8 text') },
     ])
   })
 
   test('a link is reported by check and for a directory, but accepted as an explicit path', async () => {
-    const { from, head } = await commitPull({
+    const { from, head } = await commitConfigPull({
       [configPath]: { mode: '120000', content: '../strict.yml' },
       'strict.yml': strictConfig,
     })
-    const { code, out } = await catalogBot(
+    const { code, out } = await runCatalogBot(
       'check',
       '--repo',
-      fixture.origin.directory,
+      ownershipScenario.origin.directory,
       '--base',
       from,
       '--head',
@@ -155,9 +155,16 @@ describe('a configuration that is', () => {
     expect(out).toContain(`${configPath}:1:1`)
     expect(out).toContain('it is a symbolic link, and catalog-bot does not follow symbolic links')
     expect(out).toMatch(regularFilePattern)
-    fixture.origin.branch('main', from)
-    const checkout = `${fixture.origin.directory}-checkout`
-    execFileSync('git', ['clone', '--quiet', '--branch', 'main', fixture.origin.directory, checkout])
+    ownershipScenario.origin.branch('main', from)
+    const checkout = `${ownershipScenario.origin.directory}-checkout`
+    execFileSync('git', [
+      'clone',
+      '--quiet',
+      '--branch',
+      'main',
+      ownershipScenario.origin.directory,
+      checkout,
+    ])
     await expect(loadLocalConfig(checkout, undefined)).rejects.toThrow(
       `${configPath}:1:1: the configuration of this repository is invalid: it is a symbolic link`,
     )

@@ -5,13 +5,16 @@ let readerPool: CatalogFileReaderPool | undefined
 afterEach(() => readerPool?.close())
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
-const createLargeInput = (text: string) => encodeText(`${text}\n${'# comment\n'.repeat(5000)}`)
+const createLargeCatalogInput = (text: string) => encodeText(`${text}\n${'# comment\n'.repeat(5000)}`)
 /** Each item is a separate value, which takes time, and many times the size of the file in memory. */
 const expensiveYaml = encodeText(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
 test('a file that takes too long is abandoned, and the next file is read', async () => {
   readerPool = openCatalogFileReaderPool(1, { time: 2500, memory: 4096 })
-  const answers = [readerPool.read(expensiveYaml), readerPool.read(createLargeInput('schema: y y\nname: z'))]
+  const answers = [
+    readerPool.read(expensiveYaml),
+    readerPool.read(createLargeCatalogInput('schema: y y\nname: z')),
+  ]
   expect((await answers[0]) ?? 'given up').toBe('given up')
   expect((await answers[1])?.others).toMatchObject([{ schema: 'y y', name: 'z' }])
 }, 90_000)
@@ -19,5 +22,7 @@ test('a file that takes too long is abandoned, and the next file is read', async
 test('a file that takes too much memory is abandoned, and the next file is read', async () => {
   readerPool = openCatalogFileReaderPool(1, { time: 60_000, memory: 64 })
   expect((await readerPool.read(expensiveYaml)) ?? 'given up').toBe('given up')
-  expect((await readerPool.read(createLargeInput('schema: z')))?.others).toMatchObject([{ schema: 'z' }])
+  expect((await readerPool.read(createLargeCatalogInput('schema: z')))?.others).toMatchObject([
+    { schema: 'z' },
+  ])
 }, 180_000)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 // Commands may start processes, which is slow on a busy machine.
 jest.setTimeout(60_000)
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 test('an image without a base is written to a directory, and the output has its digest', async () => {
   const layout = join(temporaryDirectory, 'layout')
-  const { code, out } = await catalogBot(
+  const { code, out } = await runCatalogBot(
     'build',
     join(temporaryDirectory, 'catalog'),
     '-i',
@@ -53,7 +53,7 @@ test('a catalog that opm would not serve is not built, and the error has the mes
   const broken = join(temporaryDirectory, 'broken')
   mkdirSync(broken)
   writeFileSync(join(broken, 'catalog.yaml'), 'schema: olm.package\nname: foo\n')
-  const { code, err } = await catalogBot(
+  const { code, err } = await runCatalogBot(
     'build',
     broken,
     '-i',
@@ -66,7 +66,12 @@ test('a catalog that opm would not serve is not built, and the error has the mes
 })
 
 test('a build without a destination fails, and the error lists the options', async () => {
-  const { code, err } = await catalogBot('build', join(temporaryDirectory, 'catalog'), '-t', 'quay.io/o/c:v1')
+  const { code, err } = await runCatalogBot(
+    'build',
+    join(temporaryDirectory, 'catalog'),
+    '-t',
+    'quay.io/o/c:v1',
+  )
   expect(code).toBe(2)
   expect(err).toContain('--push, --dry-run, and --oci-layout')
 })
@@ -86,7 +91,7 @@ test('a composite list with a missing image is not built, and the error names th
     `name: all\nreferences:\n- name: first\n  image: ${registry.host}/acme/catalog:1\n- name: extra\n  image: ${extra}\n`,
   )
   const layout = join(temporaryDirectory, 'list-layout')
-  const { code, err } = await catalogBot(
+  const { code, err } = await runCatalogBot(
     ...['build', list, '-i', 'scratch', '--oci-layout', layout, '--insecure-registry', registry.host],
   )
   const { host } = registry

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { catalogBot, type CommandResult } from './command.ts'
+import { runCatalogBot, type CommandResult } from './command.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
@@ -29,7 +29,7 @@ let catalogDirectory: string
 beforeAll(() => {
   parentDirectory = mkdtempSync(join(tmpdir(), 'built-'))
   packageDirectory = join(parentDirectory, 'package')
-  plantForeignPackage(join(parentDirectory, 'node_modules', 'commander'))
+  installFakeCommanderPackage(join(parentDirectory, 'node_modules', 'commander'))
   execFileSync(process.execPath, [
     '--no-warnings',
     join(projectRoot, 'scripts/build.ts'),
@@ -50,7 +50,7 @@ beforeEach(() => {
 })
 
 /** Puts a foreign package above the output folder: the build must use only the project's own packages. */
-function plantForeignPackage(directory: string): void {
+function installFakeCommanderPackage(directory: string): void {
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "name": "commander", "main": "index.js" }')
   writeFileSync(
@@ -95,7 +95,7 @@ function runBuiltCommand(
 }
 
 const listCachedFiles = () => readdirSync(join(cacheDirectory, 'compiled'), { withFileTypes: true })
-const findCachedCode = () => {
+const findCompiledCacheFile = () => {
   const [cachedFile] = listCachedFiles().filter((entry) => entry.isFile())
   return join(cacheDirectory, 'compiled', cachedFile?.name ?? 'nothing was kept')
 }
@@ -110,7 +110,7 @@ describe('the built command', () => {
     ["opm's verdict", ['--profile', 'opm', '-o', 'json', '--no-cache']],
   ])('prints the same output as the sources: %s', async (_, options) => {
     const [fromSources, first, again] = [
-      await catalogBot('validate', ...options, catalogDirectory),
+      await runCatalogBot('validate', ...options, catalogDirectory),
       await runBuiltCommand(['validate', ...options, catalogDirectory]),
       await runBuiltCommand(['validate', ...options, catalogDirectory]),
     ]
@@ -123,7 +123,7 @@ describe('the built command', () => {
     const drawn = await runBuiltCommand(['graph', catalogDirectory, '--package', 'foo'])
     expect(drawn.err).toBe('')
     expect(drawn.out).toContain('foo.v1.0.0')
-    expect(drawn).toEqual(await catalogBot('graph', catalogDirectory, '--package', 'foo'))
+    expect(drawn).toEqual(await runCatalogBot('graph', catalogDirectory, '--package', 'foo'))
   })
 
   test('fails with the same exit code and error as the sources', async () => {
@@ -134,7 +134,7 @@ describe('the built command', () => {
       ['x'],
     ]) {
       const { code, err } = await runBuiltCommand(wrong)
-      const fromSources = await catalogBot(...wrong)
+      const fromSources = await runCatalogBot(...wrong)
       expect({ wrong, code, err }).toEqual({ wrong, code: fromSources.code, err: fromSources.err })
     }
   })
@@ -161,13 +161,13 @@ describe('compiled code', () => {
 
   test('is cached with owner-only permissions, and reused in the next run', async () => {
     await validate()
-    const { mode } = statSync(findCachedCode())
+    const { mode } = statSync(findCompiledCacheFile())
     expect(mode & 0o077).toBe(0)
-    utimesSync(findCachedCode(), oneHourAgo, oneHourAgo)
-    const before = readFileSync(findCachedCode())
+    utimesSync(findCompiledCacheFile(), oneHourAgo, oneHourAgo)
+    const before = readFileSync(findCompiledCacheFile())
     expect(await validate()).toMatchObject({ code: 0, err: '' })
-    expect(statSync(findCachedCode()).mtime).toEqual(oneHourAgo)
-    expect(readFileSync(findCachedCode()).equals(before)).toBe(true)
+    expect(statSync(findCompiledCacheFile()).mtime).toEqual(oneHourAgo)
+    expect(readFileSync(findCompiledCacheFile()).equals(before)).toBe(true)
   })
 
   test('is cached separately for each command', async () => {
@@ -182,17 +182,17 @@ describe('compiled code', () => {
     ['not code', () => Buffer.from('not code at all')],
   ])('that is %s is regenerated', async (_, damage) => {
     await validate()
-    const whole = readFileSync(findCachedCode())
-    writeFileSync(findCachedCode(), damage(whole))
+    const whole = readFileSync(findCompiledCacheFile())
+    writeFileSync(findCompiledCacheFile(), damage(whole))
     expect(await validate()).toMatchObject({ code: 0, err: '' })
-    expect(readFileSync(findCachedCode()).length).toBeGreaterThan(whole.length / 2)
+    expect(readFileSync(findCompiledCacheFile()).length).toBeGreaterThan(whole.length / 2)
   })
 
   test('from another day is regenerated', async () => {
     await validate()
-    utimesSync(findCachedCode(), oldDate, oldDate)
+    utimesSync(findCompiledCacheFile(), oldDate, oldDate)
     await validate()
-    expect(statSync(findCachedCode()).mtimeMs).toBeGreaterThan(oldDate.getTime() + 1)
+    expect(statSync(findCompiledCacheFile()).mtimeMs).toBeGreaterThan(oldDate.getTime() + 1)
   })
 
   test('leaves no temporary files behind', async () => {

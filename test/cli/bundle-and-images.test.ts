@@ -21,7 +21,7 @@ function runCli(...parameters: string[]): Promise<{ code: number; out: string; e
   )
 }
 
-const createSpec = () => ({
+const createCsvSpec = () => ({
   installModes: [{ type: 'AllNamespaces', supported: true }],
   install: { strategy: 'deployment', spec: {} },
 })
@@ -36,7 +36,7 @@ beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'cli-'))
   registry = await startScriptedRegistry()
   registry.add('org/there', '1')
-  const modes = createSpec()
+  const modes = createCsvSpec()
   for (const [path, bytes] of createBundleFiles('good', { spec: modes })) writeTestFile(`good/${path}`, bytes)
   const installable = {
     installModes: modes.installModes.map((mode) => ({ ...mode, supported: false })),
@@ -98,7 +98,7 @@ describe('bundle', () => {
         files: { 'foo/Chart.yaml': chart, 'foo/templates/a.yaml': 'a: {{ .Values.a }}' },
       })
       const text = new TextDecoder()
-      const files = [...createBundleFiles('good', { spec: createSpec() })].map(([path, bytes]) => [
+      const files = [...createBundleFiles('good', { spec: createCsvSpec() })].map(([path, bytes]) => [
         path,
         text.decode(bytes),
       ])

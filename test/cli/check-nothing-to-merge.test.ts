@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 let repositoryDirectory: string
 beforeAll(() => {
@@ -21,11 +21,11 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
-const runCheck = (...more: string[]) =>
-  catalogBot('check', '--repo', repositoryDirectory, '--base', 'main', '--author', 'alice', ...more)
+const runCheckCommand = (...more: string[]) =>
+  runCatalogBot('check', '--repo', repositoryDirectory, '--base', 'main', '--author', 'alice', ...more)
 
 test('a head without new commits is reported in one sentence', async () => {
-  expect(await runCheck()).toEqual({
+  expect(await runCheckCommand()).toEqual({
     code: 1,
     out: 'Nothing to merge: HEAD has no commits that main lacks.\n',
     err: '',
@@ -33,7 +33,7 @@ test('a head without new commits is reported in one sentence', async () => {
 })
 
 test('the JSON output has one reason', async () => {
-  const { out } = await runCheck('-o', 'json')
+  const { out } = await runCheckCommand('-o', 'json')
   expect(JSON.parse(out)).toMatchObject({
     verdict: 'blocked',
     reasons: [{ code: 'nothing-to-merge', text: 'the pull request has no commits that main lacks' }],

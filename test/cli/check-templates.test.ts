@@ -9,7 +9,7 @@ import { bundleAnnotationKeys } from '../../packages/bundle/src/bundle-metadata.
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 jest.setTimeout(300_000)
 
@@ -41,7 +41,7 @@ function commitFiles(files: Readonly<Record<string, string>>): string {
 async function runShellCommand(command: string): Promise<string> {
   const [, source = '', format = '', file = ''] =
     /catalog-bot render (\S+) -o (\S+) > (\S+)/.exec(command) ?? []
-  const { out, err } = await catalogBot(
+  const { out, err } = await runCatalogBot(
     'render',
     join(repositoryDirectory, source),
     '-o',
@@ -62,8 +62,8 @@ entries:
   entries: [${versions.map((version, at) => `{name: lantern.v${version}${at > 0 ? `, replaces: lantern.v${versions[at - 1]}` : ''}}`).join(', ')}]
 ${versions.map((version) => `- {schema: olm.bundle, image: "${imageByVersion.get(version)}"}\n`).join('')}`
 
-async function runCheck(base: string, head: string, ...more: string[]) {
-  const { out } = await catalogBot(
+async function runCheckCommand(base: string, head: string, ...more: string[]) {
+  const { out } = await runCatalogBot(
     ...[
       'check',
       '--repo',
@@ -115,7 +115,7 @@ describe('a pull request that changes only the template', () => {
     const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
 
     const staleCommit = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
-    const { drift } = await runCheck(base, staleCommit)
+    const { drift } = await runCheckCommand(base, staleCommit)
     expect(drift).toMatchObject([
       {
         rule: 'catalog-differs-from-template',
@@ -128,7 +128,7 @@ describe('a pull request that changes only the template', () => {
     expect(drift[0]?.what).toContain('bundle lantern.v1.1.0 is missing')
 
     const fixOutput = await runShellCommand(drift[0]?.fix ?? '')
-    const passed = await runCheck(base, fixOutput)
+    const passed = await runCheckCommand(base, fixOutput)
     expect(passed).toMatchObject({ drift: [], verdict: 'merge' })
   })
 
@@ -136,7 +136,7 @@ describe('a pull request that changes only the template', () => {
     commitFiles({ [templatePath]: basicTemplate('1.0.0') })
     const base = await runShellCommand(`catalog-bot render ${templatePath} -o yaml > ${catalogPath}`)
     const added = commitFiles({ [templatePath]: basicTemplate('1.0.0', '1.1.0') })
-    const open = await runCheck(base, added, '--offline')
+    const open = await runCheckCommand(base, added, '--offline')
     expect(open).toMatchObject({ verdict: 'unknown', drift: [] })
     expect(open.reasons[0]?.text).toContain(imageByVersion.get('1.1.0'))
 
@@ -144,7 +144,7 @@ describe('a pull request that changes only the template', () => {
     const edited = commitFiles({
       [templatePath]: basicTemplate('1.0.0').replace('defaultChannel: stable', 'defaultChannel: x'),
     })
-    const settled = await runCheck(base, edited, '--offline')
+    const settled = await runCheckCommand(base, edited, '--offline')
     expect(settled.drift[0]?.what).toContain('package lantern differs (default channel)')
   })
 
@@ -159,11 +159,11 @@ describe('a pull request that changes only the template', () => {
       't/lantern.yaml': basicTemplate('1.0.0', '1.1.0'),
       '.github/catalog-bot.yml': '{}\n',
     })
-    const { verdict, drift } = await runCheck(base, head)
+    const { verdict, drift } = await runCheckCommand(base, head)
     expect(drift).toMatchObject([{ severity: 'error' }])
     expect(verdict).toBe('blocked')
     runGit('rm', '-q', 't/lantern.yaml')
-    const removedCheck = await runCheck(base, commitFiles({}))
+    const removedCheck = await runCheckCommand(base, commitFiles({}))
     expect(removedCheck.drift).toMatchObject([{ rule: 'unrenderable-template', severity: 'error' }])
   })
 
@@ -181,7 +181,7 @@ describe('a pull request that changes only the template', () => {
       'skips: [lantern.v1.0.0]',
     )
     const head = commitFiles({ 't.yaml': edited })
-    const { out } = await catalogBot(
+    const { out } = await runCatalogBot(
       ...[
         'explain',
         '--repo',
@@ -205,6 +205,6 @@ describe('a pull request that changes only the template', () => {
       input: patch,
       env: { PATH: process.env.PATH },
     })
-    expect((await runCheck(base, commitFiles({}), '--offline')).drift).toEqual([])
+    expect((await runCheckCommand(base, commitFiles({}), '--offline')).drift).toEqual([])
   })
 })

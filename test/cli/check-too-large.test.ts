@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 let repositoryDirectory: string
 beforeAll(() => {
@@ -28,8 +28,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(repositoryDirectory, { recursive: true, force: true }))
 
-const runCheck = (...more: string[]) =>
-  catalogBot(
+const runCheckCommand = (...more: string[]) =>
+  runCatalogBot(
     'check',
     '--repo',
     repositoryDirectory,
@@ -43,7 +43,7 @@ const runCheck = (...more: string[]) =>
   )
 
 test('a pull request that is too large is blocked, and the reason has the number', async () => {
-  const { code, out, err } = await runCheck()
+  const { code, out, err } = await runCheckCommand()
   expect({ code, err }).toEqual({ code: 1, err: '' })
   expect(out).toMatch(
     /^blocked: this pull request is too large to check: the change has \d+ GitHub users to look up/,
@@ -51,7 +51,7 @@ test('a pull request that is too large is blocked, and the reason has the number
 })
 
 test('the JSON output has the same verdict and the reason code', async () => {
-  const { code, out } = await runCheck('-o', 'json')
+  const { code, out } = await runCheckCommand('-o', 'json')
   expect(code).toBe(1)
   expect(JSON.parse(out)).toMatchObject({
     verdict: 'blocked',

@@ -12,21 +12,21 @@ export type { CommandResult } from './warm-command-line.ts'
 const commandProcessScript = fileURLToPath(new URL('./warm-command-line.ts', import.meta.url))
 
 let commandProcess: ChildProcess | undefined
-let lastCommand: Promise<unknown> = Promise.resolve()
+let lastCommandPromise: Promise<unknown> = Promise.resolve()
 
 /** `PATH` is kept for git alone; without a home there are no credentials and no cache. */
-export function catalogBot(...parameters: string[]): Promise<CommandResult> {
-  return catalogBotIn('.', ...parameters)
+export function runCatalogBot(...parameters: string[]): Promise<CommandResult> {
+  return runCatalogBotIn('.', ...parameters)
 }
 
 /** The same from another directory. */
-export function catalogBotIn(cwd: string, ...parameters: string[]): Promise<CommandResult> {
-  const result = lastCommand.then(() => sendCommand({ cwd: absolute(cwd), parameters }))
-  lastCommand = result.catch(() => undefined)
+export function runCatalogBotIn(cwd: string, ...parameters: string[]): Promise<CommandResult> {
+  const result = lastCommandPromise.then(() => sendCommandToProcess({ cwd: absolute(cwd), parameters }))
+  lastCommandPromise = result.catch(() => undefined)
   return result
 }
 
-function sendCommand(typed: CommandInput): Promise<CommandResult> {
+function sendCommandToProcess(typed: CommandInput): Promise<CommandResult> {
   const child = (commandProcess ??= startCommandProcess())
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null, signal: string | null) => {

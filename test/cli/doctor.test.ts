@@ -5,7 +5,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RulesetRequest } from '../../sandbox/github/branch-rules/rule-types.ts'
 import {
-  acceptedPush,
+  acceptedPushResult,
   MergeRulesFixture,
   createPullRequestRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
@@ -14,14 +14,14 @@ import { defaultConfig } from '../../src/config/config.ts'
 import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
 import { toCheckNames } from '../../src/report/report.ts'
 
-let sandboxContext: MergeRulesFixture
+let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
-  sandboxContext = await MergeRulesFixture.furnish()
+  mergeRulesFixture = await MergeRulesFixture.furnish()
 })
-afterAll(async () => sandboxContext.githubFixture.stop())
+afterAll(async () => mergeRulesFixture.githubFixture.stop())
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
-const ownCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
+const botCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
 
 interface DoctorResult {
   readonly code: number
@@ -33,8 +33,8 @@ interface DoctorResult {
 function runDoctor(args: readonly string[], environment: Record<string, string> = {}): Promise<DoctorResult> {
   const env = {
     PATH: process.env['PATH'],
-    HOME: sandboxContext.githubFixture.directory,
-    GITHUB_API_URL: sandboxContext.githubFixture.github.url,
+    HOME: mergeRulesFixture.githubFixture.directory,
+    GITHUB_API_URL: mergeRulesFixture.githubFixture.github.url,
     GITHUB_THROTTLE: 'off',
     ...environment,
   }
@@ -45,18 +45,20 @@ function runDoctor(args: readonly string[], environment: Record<string, string> 
   })
 }
 
-const maintainerEnvironment = () => ({ MY_TOKEN: sandboxContext.githubFixture.github.tokenFor('maintainer') })
+const maintainerEnvironment = () => ({
+  MY_TOKEN: mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
+})
 const tokenArguments = () => [
   '--app',
-  String(sandboxContext.githubFixture.app.id),
+  String(mergeRulesFixture.githubFixture.app.id),
   '--token-variable',
   'MY_TOKEN',
 ]
 
 describe('doctor', () => {
   test('with a token reports how the App would merge, and writes rulesets that allow it', async () => {
-    const it = await sandboxContext.openMergeCase()
-    const folder = await mkdtemp(join(sandboxContext.githubFixture.directory, 'rulesets-'))
+    const it = await mergeRulesFixture.openMergeCase()
+    const folder = await mkdtemp(join(mergeRulesFixture.githubFixture.directory, 'rulesets-'))
     const args = ['--repository', it.full, ...tokenArguments(), '--rulesets', folder]
     const before = await runDoctor(args, maintainerEnvironment())
     // Only the App can read its permissions, so whether it can merge is unknown.
@@ -64,14 +66,14 @@ describe('doctor', () => {
     expect(before.out).toContain('main: catalog-bot pushes the validated merge.')
     expect(before.out).toContain('Add ruleset A')
 
-    const admin = sandboxContext.githubFixture.client(
-      sandboxContext.githubFixture.github.tokenFor('maintainer'),
+    const admin = mergeRulesFixture.githubFixture.client(
+      mergeRulesFixture.githubFixture.github.tokenFor('maintainer'),
     )
     for (const name of ['ruleset-a.json', 'ruleset-b.json']) {
       const request = JSON.parse(await readFile(join(folder, name), 'utf8')) as RulesetRequest
       await admin.request('POST /repos/{owner}/{repo}/rulesets', { ...it.name, ...request } as never)
     }
-    expect(sandboxContext.githubFixture.github.violations.splice(0)).toEqual([])
+    expect(mergeRulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 
     const after = await runDoctor([...args, '--output', 'json'], maintainerEnvironment())
     expect(after.code).toBe(2)
@@ -82,23 +84,23 @@ describe('doctor', () => {
 
     // Only the App can push, and only a commit that has its checks.
     expect(
-      (await sandboxContext.pushMerge(it, sandboxContext.githubFixture.github.tokenFor('maintainer')))
+      (await mergeRulesFixture.pushMerge(it, mergeRulesFixture.githubFixture.github.tokenFor('maintainer')))
         .accepted,
     ).toBe(false)
-    expect((await sandboxContext.pushMerge(it)).accepted).toBe(false)
-    expect((await sandboxContext.stage(it)).accepted).toBe(true)
-    for (const check of ownCheckNames) await sandboxContext.setCheck(it, it.mergeSha, check)
-    expect(await sandboxContext.pushMerge(it)).toMatchObject(acceptedPush)
-    expect(await sandboxContext.readTip(it)).toBe(it.mergeSha)
+    expect((await mergeRulesFixture.pushMerge(it)).accepted).toBe(false)
+    expect((await mergeRulesFixture.stage(it)).accepted).toBe(true)
+    for (const check of botCheckNames) await mergeRulesFixture.setCheck(it, it.mergeSha, check)
+    expect(await mergeRulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await mergeRulesFixture.readTip(it)).toBe(it.mergeSha)
   })
 
   test('as the App reports missing permissions, and fails if the configured method cannot work', async () => {
-    const it = await sandboxContext.openMergeCase()
-    sandboxContext.githubFixture.github.addRules(it.full, [
+    const it = await mergeRulesFixture.openMergeCase()
+    mergeRulesFixture.githubFixture.github.addRules(it.full, [
       { type: 'required_linear_history' },
       createPullRequestRule(),
     ])
-    const environment = { APP_ID: String(sandboxContext.githubFixture.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
+    const environment = { APP_ID: String(mergeRulesFixture.githubFixture.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
     const args = ['--repository', it.full, '--branch', 'main']
     const free = await runDoctor(args, environment)
     for (const said of [
@@ -111,7 +113,7 @@ describe('doctor', () => {
       code: 0,
       out: expect.stringContaining('GitHub merges the pull request (squash)'),
     })
-    const config = join(sandboxContext.githubFixture.directory, 'catalog-bot.yml')
+    const config = join(mergeRulesFixture.githubFixture.directory, 'catalog-bot.yml')
     await writeFile(config, 'merge:\n  method: push\n')
     const bound = await runDoctor([...args, '--config', config], environment)
     expect(bound.code).toBe(1)

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createMergedBundleFiles, releaseRepositoryFiles } from '../release/worker/release-files.ts'
 import { runOpm } from '../run-opm.ts'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 let temporaryDirectory: string
 const writeTestFile = (path: string, text: string) => {
@@ -14,7 +14,7 @@ const writeTestFile = (path: string, text: string) => {
   writeFileSync(join(temporaryDirectory, path), text)
 }
 const toJsonLines = (...blobs: object[]) => blobs.map((blob) => JSON.stringify(blob)).join('\n')
-const packageWithVersions = (name: string, count: number, channel = 'stable') =>
+const createPackageCatalogJson = (name: string, count: number, channel = 'stable') =>
   toJsonLines(
     { schema: 'olm.package', name, defaultChannel: channel },
     {
@@ -37,50 +37,57 @@ const packageWithVersions = (name: string, count: number, channel = 'stable') =>
 
 beforeAll(() => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'pictures-'))
-  writeTestFile('one/foo/c.json', packageWithVersions('foo', 3))
-  writeTestFile('two/foo/c.json', packageWithVersions('foo', 3))
-  writeTestFile('two/bar/c.json', packageWithVersions('bar', 2))
-  writeTestFile('odd/c.json', packageWithVersions('../../up', 2) + packageWithVersions('.', 1))
-  writeTestFile('broken/c.json', `${packageWithVersions('foo', 2)}\n{"schema": 1}`)
+  writeTestFile('one/foo/c.json', createPackageCatalogJson('foo', 3))
+  writeTestFile('two/foo/c.json', createPackageCatalogJson('foo', 3))
+  writeTestFile('two/bar/c.json', createPackageCatalogJson('bar', 2))
+  writeTestFile('odd/c.json', createPackageCatalogJson('../../up', 2) + createPackageCatalogJson('.', 1))
+  writeTestFile('broken/c.json', `${createPackageCatalogJson('foo', 2)}\n{"schema": 1}`)
 })
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 describe('graph', () => {
   test("prints opm's graph of every package", async () => {
-    const ours = await catalogBot('graph', join(temporaryDirectory, 'two'))
+    const ours = await runCatalogBot('graph', join(temporaryDirectory, 'two'))
     expect(ours).toMatchObject({ code: 0, err: '' })
     expect(ours.out).toContain('foo-stable-foo.v1.0.0["foo.v1.0.0"]-- replace --> foo-stable-foo.v2.0.0')
     const theirs = runOpm(['alpha', 'render-graph', join(temporaryDirectory, 'two')])
     const lines = (text: string) => text.trim().split('\n').sort()
     if (theirs) expect(lines(ours.out)).toEqual(lines(theirs.out))
-    expect((await catalogBot('graph', join(temporaryDirectory, 'two'), '--opm')).out).toBe(ours.out)
+    expect((await runCatalogBot('graph', join(temporaryDirectory, 'two'), '--opm')).out).toBe(ours.out)
   }, 90_000)
   test('draws one package as SVG, and requires --out for several', async () => {
-    expect((await catalogBot('graph', join(temporaryDirectory, 'one'), '-o', 'svg')).out).toMatch(
+    expect((await runCatalogBot('graph', join(temporaryDirectory, 'one'), '-o', 'svg')).out).toMatch(
       /^<svg [^]*<\/svg>\n$/,
     )
-    const many = await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'svg')
+    const many = await runCatalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'svg')
     expect(many).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--out') })
-    const chosen = await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'svg', '--package', 'bar')
+    const chosen = await runCatalogBot(
+      'graph',
+      join(temporaryDirectory, 'two'),
+      '-o',
+      'svg',
+      '--package',
+      'bar',
+    )
     expect(chosen.out).toContain('<title>bar</title>')
   }, 90_000)
   test('writes one file per package, and none outside the folder for a name such as ../../up', async () => {
     const out = join(temporaryDirectory, 'drawn', 'here')
-    const run = await catalogBot('graph', join(temporaryDirectory, 'odd'), '-o', 'svg', '--out', out)
+    const run = await runCatalogBot('graph', join(temporaryDirectory, 'odd'), '-o', 'svg', '--out', out)
     expect(run).toMatchObject({ code: 0 })
     expect(readdirSync(out).sort()).toEqual(['%2E.%2F..%2Fup.svg', '%2E.svg'])
     expect(readdirSync(join(temporaryDirectory, 'drawn'))).toEqual(['here'])
-    await catalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'short', '--out', out)
+    await runCatalogBot('graph', join(temporaryDirectory, 'two'), '-o', 'short', '--out', out)
     expect(readFileSync(join(out, 'foo.mmd'), 'utf8')).toMatch(/^flowchart BT\n/)
   }, 90_000)
   test('draws the readable part of a broken catalog, and fails', async () => {
-    const run = await catalogBot('graph', join(temporaryDirectory, 'broken'))
+    const run = await runCatalogBot('graph', join(temporaryDirectory, 'broken'))
     expect(run).toMatchObject({ code: 1, err: expect.stringContaining('c.json: ') })
     expect(run.out).toContain('foo.v1.0.0')
   }, 90_000)
   test('fails for a nonexistent directory or package', async () => {
-    expect(await catalogBot('graph', join(temporaryDirectory, 'nowhere'))).toMatchObject({ code: 2 })
-    expect(await catalogBot('graph', join(temporaryDirectory, 'one'), '--package', 'baz')).toMatchObject({
+    expect(await runCatalogBot('graph', join(temporaryDirectory, 'nowhere'))).toMatchObject({ code: 2 })
+    expect(await runCatalogBot('graph', join(temporaryDirectory, 'one'), '--package', 'baz')).toMatchObject({
       code: 2,
       err: expect.stringContaining('"baz"'),
     })
@@ -103,14 +110,14 @@ describe('diff', () => {
   beforeAll(() => {
     mkdirSync(repo())
     git('init', '-q')
-    writeTestFile('repo/catalogs/v4.20/foo/c.json', packageWithVersions('foo', 3))
-    writeTestFile('repo/catalogs/v4.20/bar/c.json', packageWithVersions('bar', 2))
+    writeTestFile('repo/catalogs/v4.20/foo/c.json', createPackageCatalogJson('foo', 3))
+    writeTestFile('repo/catalogs/v4.20/bar/c.json', createPackageCatalogJson('bar', 2))
     base = commit()
-    writeTestFile('repo/catalogs/v4.20/foo/c.json', packageWithVersions('foo', 4))
+    writeTestFile('repo/catalogs/v4.20/foo/c.json', createPackageCatalogJson('foo', 4))
     head = commit()
   })
   const diff = (output: string, ...more: string[]) =>
-    catalogBot('diff', '--repo', repo(), '--base', base, '--head', head, '-o', output, ...more)
+    runCatalogBot('diff', '--repo', repo(), '--base', base, '--head', head, '-o', output, ...more)
 
   test('draws before and after in one diagram, with new entries marked', async () => {
     const mermaid = await diff('mermaid')
@@ -122,7 +129,7 @@ describe('diff', () => {
     expect((await diff('markdown')).out).toMatch(/^- [^]*\n\n```mermaid\nflowchart BT\n[^]*\n```\n$/)
   }, 90_000)
   test('is part of the comment that catalog-bot would write', async () => {
-    const { out } = await catalogBot(
+    const { out } = await runCatalogBot(
       ...['explain', '--repo', repo(), '--base', base, '--head', head, '--author', 'a', '--offline'],
     )
     const { actions } = JSON.parse(out) as { actions: { comment?: string }[] }
@@ -136,15 +143,15 @@ describe('diff', () => {
     for (const [path, text] of Object.entries(createMergedBundleFiles('1.1.0')))
       writeTestFile(`repo/${path}`, text)
     const ends = ['--repo', repo(), '--base', before, '--head', commit()]
-    const { out } = await catalogBot('diff', ...ends)
+    const { out } = await runCatalogBot('diff', ...ends)
     expect(out).toContain('After the bundle images are built and added to the catalogs:\n')
     expect(out).toContain('1.1.0 added to channel stable, replaces 1.0.0')
-    const explained = await catalogBot('explain', ...ends, '--author', 'a', '--offline')
+    const explained = await runCatalogBot('explain', ...ends, '--author', 'a', '--offline')
     expect(explained.out).toContain('`1.1.0` added to channel `stable`')
     git('reset', '-q', '--hard', head)
   }, 90_000)
   test('draws nothing if no channel changes, and reports that', async () => {
-    const run = await catalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
+    const run = await runCatalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
     expect(run).toMatchObject({ code: 0, out: '', err: 'No channel changes.\n' })
   }, 90_000)
   test('writes diagrams to a folder', async () => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { InstallReport } from '../../src/checks/install/install-report.ts'
-import { smallBundle } from '../checks/install/small-bundle.ts'
-import { parseBlobs } from '../checks/install/parse-catalog-lines.ts'
-import { catalogBotIn } from './command.ts'
+import { createSmallBundle } from '../checks/install/small-bundle.ts'
+import { parseCatalogBlobs } from '../checks/install/parse-catalog-lines.ts'
+import { runCatalogBotIn } from './command.ts'
 
 let temporaryDirectory: string
 const writeTestFile = (path: string, content: Uint8Array | string) => {
@@ -23,18 +23,18 @@ beforeAll(() => {
   ]
   writeTestFile(
     'catalog/catalog.json',
-    parseBlobs(lines)
+    parseCatalogBlobs(lines)
       .map((blob) => JSON.stringify(blob))
       .join('\n'),
   )
-  for (const [path, bytes] of smallBundle('foo.v1.1.0', 'foo')) writeTestFile(`bundle/${path}`, bytes)
-  for (const [path, bytes] of smallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
+  for (const [path, bytes] of createSmallBundle('foo.v1.1.0', 'foo')) writeTestFile(`bundle/${path}`, bytes)
+  for (const [path, bytes] of createSmallBundle('lone.v1.0.0', 'lone')) writeTestFile(`lone/${path}`, bytes)
 })
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('install says whether a package installs, by its words and its exit code', async () => {
   const install = (...parameters: string[]) =>
-    catalogBotIn(temporaryDirectory, 'install', 'catalog', ...parameters)
+    runCatalogBotIn(temporaryDirectory, 'install', 'catalog', ...parameters)
   const [yes, no, unknown, absent] = await Promise.all([
     install('--package', 'foo', '--bundle', 'foo.v1.1.0=bundle', '--objects', '-o', 'json'),
     install('--package', 'lone', '--offline'),
@@ -57,8 +57,8 @@ test('install says whether a package installs, by its words and its exit code', 
 test('what was not looked at is no yes, by the exit code and by the words', async () => {
   const lone = ['install', 'catalog', '--package', 'lone', '--with', 'rukpak-registry'] as const
   const [closed, opened] = await Promise.all([
-    catalogBotIn(temporaryDirectory, ...lone, '--offline'),
-    catalogBotIn(temporaryDirectory, ...lone, '--bundle', 'lone.v1.0.0=lone'),
+    runCatalogBotIn(temporaryDirectory, ...lone, '--offline'),
+    runCatalogBotIn(temporaryDirectory, ...lone, '--bundle', 'lone.v1.0.0=lone'),
   ])
   expect(closed.code).toBe(2)
   expect(closed.out).toContain('lone, channel stable: inconclusive')
@@ -69,15 +69,15 @@ test('what was not looked at is no yes, by the exit code and by the words', asyn
 })
 
 test('a catalog that holds the whole bundle, and one beside it, are enough without an image', async () => {
-  const objects = [...smallBundle('inline.v1.0.0', 'inline')]
+  const objects = [...createSmallBundle('inline.v1.0.0', 'inline')]
     .filter(([path]) => path.startsWith('manifests/'))
     .map(([, bytes]) => ({
       type: 'olm.bundle.object',
       value: { data: Buffer.from(bytes).toString('base64') },
     }))
   const [blobs, red] = [
-    parseBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
-    parseBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
+    parseCatalogBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
+    parseCatalogBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
   ]
   const written = (blobs as Readonly<Record<string, unknown>>[]).map((blob) =>
     blob['schema'] === 'olm.bundle'
@@ -88,7 +88,15 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
   writeTestFile('inline/catalog.json', text(written))
   writeTestFile('red/catalog.json', text(red))
   const install = (...parameters: string[]) =>
-    catalogBotIn(temporaryDirectory, 'install', 'inline', '--package', 'inline', '--offline', ...parameters)
+    runCatalogBotIn(
+      temporaryDirectory,
+      'install',
+      'inline',
+      '--package',
+      'inline',
+      '--offline',
+      ...parameters,
+    )
   const [alone, beside] = await Promise.all([
     install(),
     install('--beside', 'others:10=red', '--bundle', 'red.v1.0.0=bundle', '-o', 'json'),

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import { catalogBotIn } from './command.ts'
+import { runCatalogBotIn } from './command.ts'
 
 jest.setTimeout(180_000)
 
@@ -27,7 +27,7 @@ function createRepository(name: string, files: Record<string, string>): string {
 }
 
 const runValidate = async (directory: string, ...more: string[]) => {
-  const { out, code, err } = await catalogBotIn(directory, 'validate', '--no-cache', '-o', 'json', ...more)
+  const { out, code, err } = await runCatalogBotIn(directory, 'validate', '--no-cache', '-o', 'json', ...more)
   const lines = out.split('\n').filter((line) => line !== '')
   return { code, err, dirs: lines.map((line) => (JSON.parse(line) as { dir: string }).dir) }
 }
@@ -41,7 +41,7 @@ test('validate checks every catalog of the repository from any directory, older 
   expect(await runValidate(top)).toMatchObject({ code: 1, dirs: ['catalogs/v4.9', 'catalogs/v4.20'] })
   const inside = join(top, 'catalogs', 'v4.20')
   expect(await runValidate(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
-  const graph = await catalogBotIn(top, 'graph')
+  const graph = await runCatalogBotIn(top, 'graph')
   expect(graph.code).toBe(2)
   expect(graph.err).toContain(
     'the repository contains 2 catalogs; specify one of them: catalogs/v4.9 catalogs/v4.20',
@@ -54,7 +54,7 @@ test('catalogs are found by the content of their files, or by the configuration'
     'deploy/values.yaml': 'a: 1\n',
   })
   expect(await runValidate(top)).toMatchObject({ dirs: ['deploy/index'] })
-  expect((await catalogBotIn(top, 'graph')).code).toBe(0)
+  expect((await runCatalogBotIn(top, 'graph')).code).toBe(0)
   mkdirSync(join(top, '.github'))
   writeFileSync(join(top, '.github', 'catalog-bot.yml'), 'catalogs:\n  - path: deploy\n')
   expect(await runValidate(top)).toMatchObject({ dirs: ['deploy'] })

@@ -10,24 +10,25 @@ import { getStoreFolder } from '../../src/jobs/settings.ts'
 import { openStore } from '../../src/adapters/store/store.ts'
 import { copyPreparedStore } from '../adapters/store/prepared-store.ts'
 import { systemTestClock } from '../adapters/store/sample-records.ts'
-import { catalogBotIn } from './command.ts'
+import { runCatalogBotIn } from './command.ts'
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'merging-'))
 afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
-const runMerging = (...parameters: string[]) => catalogBotIn(temporaryDirectory, 'merging', ...parameters)
-const runByFormerName = (...parameters: string[]) =>
-  catalogBotIn(temporaryDirectory, 'landings', ...parameters)
+const runMergingCommand = (...parameters: string[]) =>
+  runCatalogBotIn(temporaryDirectory, 'merging', ...parameters)
+const runLegacyAliasCommand = (...parameters: string[]) =>
+  runCatalogBotIn(temporaryDirectory, 'landings', ...parameters)
 const repositoryArguments = ['--repository', 'o/R']
 
 test('freeze, list and unfreeze through a running App and without one', async () => {
-  expect(await runMerging()).toMatchObject({
+  expect(await runMergingCommand()).toMatchObject({
     code: 2,
     err: expect.stringContaining('no store found in data'),
   })
   const dataDirectory = getStoreFolder(join(temporaryDirectory, 'data'))
   await copyPreparedStore(dataDirectory)
   const store = await openStore({ dataDirectory, clock: systemTestClock })
-  const unanswered = await runMerging()
+  const unanswered = await runMergingCommand()
   const socket = await openControlSocket(join(temporaryDirectory, 'data'), {
     store,
     log: pino({ level: 'silent' }),
@@ -36,7 +37,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
     // The store was in use, and no socket existed yet.
     expect(unanswered).toMatchObject({ code: 2, err: expect.stringContaining('does not respond at') })
     expect(
-      await runMerging(
+      await runMergingCommand(
         'freeze',
         ...repositoryArguments,
         '--branch',
@@ -60,7 +61,7 @@ test('freeze, list and unfreeze through a running App and without one', async ()
       reason: 'x',
       by: { kind: 'bot' },
     })
-    for (const run of [runMerging('freeze'), runByFormerName('stop')])
+    for (const run of [runMergingCommand('freeze'), runLegacyAliasCommand('stop')])
       expect(await run).toMatchObject({
         code: 2,
         err: expect.stringContaining('requires --repository'),
@@ -69,16 +70,16 @@ test('freeze, list and unfreeze through a running App and without one', async ()
     await socket.close()
     await store.close()
   }
-  const unfrozen = await runMerging('unfreeze', ...repositoryArguments)
+  const unfrozen = await runMergingCommand('unfreeze', ...repositoryArguments)
   expect(unfrozen).toMatchObject({ code: 0, err: expect.stringContaining('unfreeze with --audit') })
-  const all = await runByFormerName('resume', ...repositoryArguments, '--audit', '--json')
+  const all = await runLegacyAliasCommand('resume', ...repositoryArguments, '--audit', '--json')
   expect(JSON.parse(all.out)).toMatchObject({ changed: [{ kind: 'audit' }], stops: [] })
-  expect(await runMerging('unfreeze', ...repositoryArguments)).toMatchObject({
+  expect(await runMergingCommand('unfreeze', ...repositoryArguments)).toMatchObject({
     code: 1,
     err: expect.stringContaining('Nothing was frozen.'),
   })
-  expect(await runByFormerName('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
-  expect((await runMerging('list', ...repositoryArguments)).out).toMatch(
+  expect(await runLegacyAliasCommand('resume', ...repositoryArguments)).toMatchObject({ code: 1 })
+  expect((await runMergingCommand('list', ...repositoryArguments)).out).toMatch(
     /^No branch is frozen\.\n\n[^]* unfreeze \(merge verification failed\) main by [^]* freeze \(manual\) main by /,
   )
 }, 180_000)

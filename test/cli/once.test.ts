@@ -79,17 +79,17 @@ const traceCollector = createServer((request, response) => {
 })
 
 let directory: string
-let demoScenario: DemoEnvironment
+let demoEnvironment: DemoEnvironment
 beforeAll(async () => {
   await new Promise<void>((resolve) => traceCollector.listen(0, '127.0.0.1', resolve))
   directory = await mkdtemp(join(tmpdir(), 'once-'))
-  demoScenario = await openDemoEnvironment({ directory, validator: createTrafficValidator() })
-  demoScenario.github.webhooks.drop()
+  demoEnvironment = await openDemoEnvironment({ directory, validator: createTrafficValidator() })
+  demoEnvironment.github.webhooks.drop()
 })
 afterAll(async () => {
   traceCollector.close()
   traceCollector.closeAllConnections()
-  await demoScenario.stop()
+  await demoEnvironment.stop()
   await rm(directory, { recursive: true, force: true })
 })
 
@@ -105,11 +105,11 @@ function runOnce(token: string, ...args: readonly string[]): Promise<OnceResult>
     PATH: process.env['PATH'],
     HOME: directory,
     TMPDIR: join(directory, 'tmp'),
-    GITHUB_API_URL: `${demoScenario.github.url}/api/v3`,
-    GITHUB_SERVER_URL: demoScenario.github.url,
+    GITHUB_API_URL: `${demoEnvironment.github.url}/api/v3`,
+    GITHUB_SERVER_URL: demoEnvironment.github.url,
     GITHUB_THROTTLE: 'off',
     GITHUB_TOKEN: token,
-    INSECURE_REGISTRIES: demoScenario.registry.host,
+    INSECURE_REGISTRIES: demoEnvironment.registry.host,
     CATALOG_BOT_CACHE: compileCacheDirectory,
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(traceCollector.address() as AddressInfo).port}`,
   }
@@ -153,9 +153,11 @@ describe('the workflow to copy', () => {
 describe('once', () => {
   test('merges a passing pull request, not an unapproved one, and leaves no files behind', async () => {
     await mkdir(join(directory, 'tmp'))
-    const good = await demoScenario.github.openPull(findStory('good update').open(demoScenario))
-    const bad = await demoScenario.github.openPull(findStory('update by a non-owner').open(demoScenario))
-    const token = demoScenario.github.installationTokenFor(demoRepositoryName, documentedPermissions)
+    const good = await demoEnvironment.github.openPull(findStory('good update').open(demoEnvironment))
+    const bad = await demoEnvironment.github.openPull(
+      findStory('update by a non-owner').open(demoEnvironment),
+    )
+    const token = demoEnvironment.github.installationTokenFor(demoRepositoryName, documentedPermissions)
     const ran = await runOnce(token, '-o', 'json')
     expect(ran).toMatchObject({ code: 0, err: '' })
     expect(JSON.parse(ran.out)).toMatchObject({
@@ -169,7 +171,7 @@ describe('once', () => {
     })
     expect(good.merged).not.toBeNull()
     expect(bad.merged).toBeNull()
-    expect(demoScenario.github.violations).toEqual([])
+    expect(demoEnvironment.github.violations).toEqual([])
     expect(await readdir(join(directory, 'tmp'))).toEqual([])
     expect(`${ran.out}${ran.err}`).not.toContain(token)
 
@@ -195,12 +197,12 @@ describe('once', () => {
     const open = (token: string) =>
       openTokenClient({
         token,
-        apiUrl: demoScenario.github.url,
+        apiUrl: demoEnvironment.github.url,
         throttle: false,
         clock: systemClock,
         warn: throwError,
       })
-    const person = demoScenario.github.tokenFor('harbormaster')
+    const person = demoEnvironment.github.tokenFor('harbormaster')
     await expect(open(person)).rejects.toMatchObject({ code: 'rejected', retryable: false })
     await expect(open(person)).rejects.toThrow('Only Apps can write check runs')
     await expect(open('ghs_unknown')).rejects.toMatchObject({ code: 'unauthorized' })
@@ -212,8 +214,8 @@ describe('once', () => {
     await copyPreparedStore(store)
     const pendingSweep = sweepOnce({
       repository: { owner: 'coast', name: 'operators' },
-      token: demoScenario.github.installationTokenFor(demoRepositoryName, documentedPermissions),
-      settings: readSettings({ GITHUB_API_URL: demoScenario.github.url, GITHUB_THROTTLE: 'off' }),
+      token: demoEnvironment.github.installationTokenFor(demoRepositoryName, documentedPermissions),
+      settings: readSettings({ GITHUB_API_URL: demoEnvironment.github.url, GITHUB_THROTTLE: 'off' }),
       folder,
       environment: { REGISTRY_PROXY: 'nonsense' },
       log: pino({ level: 'silent' }),

@@ -70,19 +70,19 @@ b: 1
 a: {"10": x, "2": y, z: "<&>", e: 1.5e10}
 `
 
-let folder: string
+let temporaryDirectory: string
 let catalogDirectory: string
 let catalogFile: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'opm-commands-'))
-  catalogDirectory = join(folder, 'cat')
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'opm-commands-'))
+  catalogDirectory = join(temporaryDirectory, 'cat')
   catalogFile = join(catalogDirectory, 'catalog.yaml')
   mkdirSync(catalogDirectory)
   writeFileSync(catalogFile, catalogYaml)
-  writeFileSync(join(folder, 'README.md'), '# Foo\n\nIt foos.\n')
-  writeFileSync(join(folder, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
+  writeFileSync(join(temporaryDirectory, 'README.md'), '# Foo\n\nIt foos.\n')
+  writeFileSync(join(temporaryDirectory, 'icon.png'), Buffer.from('89504e470d0a1a0a0000', 'hex'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true, force: true }))
 
 /** What a command prints, and its exit code. */
 async function captureOutput(run: () => unknown): Promise<{ code: unknown; out: string; err: string }> {
@@ -107,7 +107,7 @@ async function captureOutput(run: () => unknown): Promise<{ code: unknown; out: 
   }
 }
 
-async function expectSameAsOpm(parameters: readonly string[], run: () => unknown): Promise<string> {
+async function expectSameOutputAsOpm(parameters: readonly string[], run: () => unknown): Promise<string> {
   const ours = await captureOutput(run)
   const theirs = runOpm(parameters)
   if (theirs) expect(ours).toMatchObject({ code: theirs.code, out: theirs.out })
@@ -122,20 +122,21 @@ describe('convert-template', () => {
     ['substitutes', 'json'],
     ['substitutes', 'yaml'],
   ] as const)('%s as %s', async (kind, output) => {
-    const out = await expectSameAsOpm(['alpha', 'convert-template', kind, catalogFile, '-o', output], () =>
-      convertTemplate(kind, catalogFile, { output }),
+    const out = await expectSameOutputAsOpm(
+      ['alpha', 'convert-template', kind, catalogFile, '-o', output],
+      () => convertTemplate(kind, catalogFile, { output }),
     )
     expect(out).toContain(`olm.template.${kind}`)
     expect(out.includes('packageName')).toBe(kind === 'substitutes')
   })
 
   test('rejects an invalid catalog with the message of opm', async () => {
-    writeFileSync(join(folder, 'broken.yaml'), 'schema: olm.bundle\nimage: [1]\n')
+    writeFileSync(join(temporaryDirectory, 'broken.yaml'), 'schema: olm.bundle\nimage: [1]\n')
     const ours = await captureOutput(() =>
-      convertTemplate('basic', join(folder, 'broken.yaml'), { output: 'json' }),
+      convertTemplate('basic', join(temporaryDirectory, 'broken.yaml'), { output: 'json' }),
     )
     expect(ours).toMatchObject({ code: 1, out: '', err: expect.stringContaining('parse bundle: ') })
-    const theirs = runOpm(['alpha', 'convert-template', 'basic', join(folder, 'broken.yaml')])
+    const theirs = runOpm(['alpha', 'convert-template', 'basic', join(temporaryDirectory, 'broken.yaml')])
     if (theirs) expect(ours.err).toContain(/parse bundle: .*/.exec(theirs.err)?.[0])
   })
 })
@@ -147,7 +148,7 @@ describe('list', () => {
     ['channels', 'foo', 'beta'],
     ['bundles', 'foo', '>=1.0.0 <1.2.0'],
   ] as const)('%s %s', async (kind, name, holds) => {
-    const out = await expectSameAsOpm(
+    const out = await expectSameOutputAsOpm(
       ['alpha', 'list', kind, catalogDirectory, ...(name === undefined ? [] : [name])],
       () => printList(kind, catalogDirectory, name, { output: 'text' }),
     )
@@ -192,7 +193,7 @@ describe('render-graph', () => {
       { minimumEdge: 'foo.v1.1.0', drawV0Semantics: true },
     ],
   ])('%s', async (_, flags: readonly string[], options) => {
-    const out = await expectSameAsOpm(['alpha', 'render-graph', catalogDirectory, ...flags], () =>
+    const out = await expectSameOutputAsOpm(['alpha', 'render-graph', catalogDirectory, ...flags], () =>
       renderGraph([catalogDirectory], options),
     )
     expect(out.includes('linkStyle')).toBe(flags.length === 1 && flags[0] === '--draw-v0-semantics')
@@ -211,18 +212,18 @@ describe('render-graph', () => {
 
 describe('init', () => {
   test.each(['json', 'yaml'] as const)('a package as %s', async (output) => {
-    const [description, icon] = [join(folder, 'README.md'), join(folder, 'icon.png')]
+    const [description, icon] = [join(temporaryDirectory, 'README.md'), join(temporaryDirectory, 'icon.png')]
     const flags = ['-c', 'stable', '-d', description, '-i', icon, '-o', output]
-    const out = await expectSameAsOpm(['init', 'foo', ...flags], () =>
+    const out = await expectSameOutputAsOpm(['init', 'foo', ...flags], () =>
       initPackage('foo', { defaultChannel: 'stable', description, icon, output }),
     )
     expect(out).toContain('image/png')
   })
 
-  test('only a name', () => expectSameAsOpm(['init', 'foo'], () => initPackage('foo', {})))
+  test('only a name', () => expectSameOutputAsOpm(['init', 'foo'], () => initPackage('foo', {})))
 
   test('an SVG icon, which opm rejects', async () => {
-    const icon = join(folder, 'icon.svg')
+    const icon = join(temporaryDirectory, 'icon.svg')
     writeFileSync(icon, '<svg xmlns="http://www.w3.org/2000/svg"/>')
     const { out } = await captureOutput(() => initPackage('foo', { icon }))
     expect(JSON.parse(out)).toMatchObject({ icon: { mediatype: 'image/svg+xml' } })
@@ -231,7 +232,7 @@ describe('init', () => {
 
 test('generate dockerfile writes the same file as opm, and never overwrites one', async () => {
   const order = { baseImage: 'a/b:c', builderImage: 'd/e:f', extraLabels: ['x=y', 'x=z'] }
-  const written = join(folder, 'cat.Dockerfile')
+  const written = join(temporaryDirectory, 'cat.Dockerfile')
   const { err, code } = await captureOutput(() => generateDockerfile(catalogDirectory, order))
   expect({ err, code }).toEqual({ err: `Wrote ${written}\n`, code: 0 })
   expect(() => generateDockerfile(catalogDirectory, order)).toThrow('EEXIST')

@@ -2,7 +2,7 @@ import { expect, jest, test } from '@jest/globals'
 import { printJson } from '../../src/cli/output.ts'
 
 /** What it prints, piece by piece. */
-function collectPieces(value: unknown): string[] {
+function collectOutputChunks(value: unknown): string[] {
   const pieces: string[] = []
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
     pieces.push(String(text))
@@ -29,11 +29,11 @@ test.each<[string, unknown]>([
   ],
   ['a list of exactly two parts', Array.from({ length: 2000 }, (_, at) => [at])],
 ])('JSON in parts is JSON as a whole: %s', (_, value) => {
-  expect(collectPieces(value).join('')).toBe(`${JSON.stringify(value)}\n`)
+  expect(collectOutputChunks(value).join('')).toBe(`${JSON.stringify(value)}\n`)
 })
 
 test('a long value is never one text', () => {
-  const pieces = collectPieces({ list: Array.from({ length: 50_000 }, () => 'x'.repeat(100)) })
+  const pieces = collectOutputChunks({ list: Array.from({ length: 50_000 }, () => 'x'.repeat(100)) })
   expect(pieces.length).toBeGreaterThan(3)
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2_000_000)
 })

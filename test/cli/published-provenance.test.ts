@@ -14,7 +14,7 @@ import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
 import { findMissingProgram } from '../left-out.ts'
 import { createManualClock } from '../adapters/registry/manual-clock.ts'
 import { startRealRegistry, type RealRegistry } from '../adapters/registry/real-registry.ts'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo') ? describe.skip : describe
 
@@ -69,7 +69,7 @@ describeWithRegistry('an image that is pushed with a key', () => {
   test('verifies, is unchanged by the next push, and verifies after a rebase', async () => {
     const image = `${server.host}/org/catalog:v1`
     const build = () =>
-      catalogBot(
+      runCatalogBot(
         'build',
         path('catalog'),
         '-i',
@@ -79,7 +79,8 @@ describeWithRegistry('an image that is pushed with a key', () => {
         ...source,
         ...signed(),
       )
-    const verify = () => catalogBot('verify', image, '--key', path('cosign.pub'), '-o', 'json', ...insecure())
+    const verify = () =>
+      runCatalogBot('verify', image, '--key', path('cosign.pub'), '-o', 'json', ...insecure())
     const built = await build()
     expect(built).toMatchObject({ err: '', code: 0 })
     const { digest, layer } = JSON.parse(built.out) as { digest: string; layer: object }
@@ -109,7 +110,9 @@ describeWithRegistry('an image that is pushed with a key', () => {
     expect(await build()).toMatchObject({ err: '', code: 0 })
     expect(await beside()).toEqual(before)
 
-    expect(await catalogBot('rebase', image, '-i', `${server.host}/base/opm:2`, ...signed())).toMatchObject({
+    expect(
+      await runCatalogBot('rebase', image, '-i', `${server.host}/base/opm:2`, ...signed()),
+    ).toMatchObject({
       code: 0,
     })
     expect(

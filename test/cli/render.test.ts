@@ -9,7 +9,7 @@ import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/reg
 import { createBundleFiles } from '../packages/bundle/sample-bundles.ts'
 import { runOpm } from '../run-opm.ts'
 import { findSharedPath } from '../shared-data.ts'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
@@ -18,19 +18,19 @@ let temporaryDirectory: string
 let registry: MockRegistry
 const hasOpm = runOpm(['version']) !== undefined
 const testWithOpm = hasOpm ? test : test.skip
-const resolvePath = (name: string) => join(temporaryDirectory, name)
+const resolveTestPath = (name: string) => join(temporaryDirectory, name)
 const writeTestFile = (name: string, content: string | Uint8Array) => {
-  mkdirSync(dirname(resolvePath(name)), { recursive: true })
-  writeFileSync(resolvePath(name), content)
+  mkdirSync(dirname(resolveTestPath(name)), { recursive: true })
+  writeFileSync(resolveTestPath(name), content)
 }
-const runOurRender = (name: string, ...more: string[]) =>
-  catalogBot('render', name, ...more, '--insecure-registry', registry.host)
+const runRenderCommand = (name: string, ...more: string[]) =>
+  runCatalogBot('render', name, ...more, '--insecure-registry', registry.host)
 /** Runs opm asynchronously, because the registry runs in this process and must not be blocked. */
-const renderByOpm = (...parameters: string[]) =>
+const renderWithOpm = (...parameters: string[]) =>
   new Promise<string>((resolve) =>
     execFile('opm', [...parameters, '--use-http'], { maxBuffer: 1 << 30 }, (_, out) => resolve(out)),
   )
-const bundleImage = (version: string) => `${registry.host}/lantern/bundle:v${version}`
+const bundleImageReference = (version: string) => `${registry.host}/lantern/bundle:v${version}`
 
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'render-'))
@@ -114,7 +114,7 @@ properties:
   )
   writeTestFile('with-broken-csv/c.json', blob('broken', 'x/y:1', csv({ displayName: 1 })))
   const list = (versions: string[]) =>
-    versions.map((version) => `\n  - image: ${bundleImage(version)}`).join('')
+    versions.map((version) => `\n  - image: ${bundleImageReference(version)}`).join('')
   writeTestFile(
     'semver.yaml',
     `schema: olm.semver\nstable:\n  bundles:${list(['0.9.0', '1.0.0', '1.1.0'])}\n`,
@@ -125,7 +125,7 @@ properties:
 `
   writeTestFile(
     'basic.yaml',
-    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${bundleImage('1.0.0')}"}\n`,
+    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${bundleImageReference('1.0.0')}"}\n`,
   )
   writeTestFile(
     'substitutes.yaml',
@@ -137,7 +137,7 @@ ${channel('lantern.v1.0.0')}- schema: olm.bundle
   image: example.com/lantern:1
   properties: [{type: olm.package, value: {packageName: lantern, version: 1.0.0}}]
 substitutions:
-- {name: "${bundleImage('1.1.0')}", base: lantern.v1.0.0}
+- {name: "${bundleImageReference('1.1.0')}", base: lantern.v1.0.0}
 `,
   )
 })
@@ -148,50 +148,62 @@ afterAll(async () => {
 
 describe('the output is identical to that of opm for', () => {
   testWithOpm.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
-    const mine = await runOurRender(resolvePath('catalog'), '-o', format)
+    const mine = await runRenderCommand(resolveTestPath('catalog'), '-o', format)
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await renderByOpm('render', resolvePath('catalog'), '-o', format),
+      out: await renderWithOpm('render', resolveTestPath('catalog'), '-o', format),
     })
     expect(mine.out).not.toBe('')
   })
   testWithOpm.each(['json', 'yaml'])('a real catalog, as %s', async (format) => {
     const catalog = findSharedPath('community-operators', 'catalogs', 'v4.16')
     if (catalog === undefined) return
-    const mine = await runOurRender(catalog, '-o', format)
-    expect(mine.out === (await renderByOpm('render', catalog, '-o', format))).toBe(true)
+    const mine = await runRenderCommand(catalog, '-o', format)
+    expect(mine.out === (await renderWithOpm('render', catalog, '-o', format))).toBe(true)
   })
   testWithOpm.each(['json', 'yaml'])('a catalog and a bundle image migrated, as %s', async (format) => {
-    const sources = [resolvePath('with-objects'), bundleImage('1.0.0')]
+    const sources = [resolveTestPath('with-objects'), bundleImageReference('1.0.0')]
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata', '-o', format]
-    const mine = await runOurRender(sources[0] ?? '', ...sources.slice(1), ...level)
-    expect(mine).toMatchObject({ code: 0, out: await renderByOpm('render', ...sources, ...level) })
+    const mine = await runRenderCommand(sources[0] ?? '', ...sources.slice(1), ...level)
+    expect(mine).toMatchObject({ code: 0, out: await renderWithOpm('render', ...sources, ...level) })
     expect(mine.out.match(/olm\.csv\.metadata/g)).toHaveLength(2)
-    expect(await runOurRender(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format)).toEqual(mine)
+    expect(await runRenderCommand(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format)).toEqual(
+      mine,
+    )
   })
   testWithOpm('a bundle directory', async () => {
-    const mine = await runOurRender(resolvePath('bundle-1.0.0'))
-    expect(mine).toMatchObject({ code: 0, out: await renderByOpm('render', resolvePath('bundle-1.0.0')) })
+    const mine = await runRenderCommand(resolveTestPath('bundle-1.0.0'))
+    expect(mine).toMatchObject({
+      code: 0,
+      out: await renderWithOpm('render', resolveTestPath('bundle-1.0.0')),
+    })
     expect(mine.out).toContain('lantern.v1.0.0')
   })
   testWithOpm('bundle images', async () => {
-    const mine = await runOurRender(bundleImage('1.0.0'), bundleImage('1.1.0'))
+    const mine = await runRenderCommand(bundleImageReference('1.0.0'), bundleImageReference('1.1.0'))
     expect(mine).toMatchObject({
       code: 0,
-      out: await renderByOpm('render', bundleImage('1.0.0'), bundleImage('1.1.0')),
+      out: await renderWithOpm('render', bundleImageReference('1.0.0'), bundleImageReference('1.1.0')),
     })
     expect(mine.out).toContain('lantern.v1.1.0')
   })
   testWithOpm.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
-    const mine = await runOurRender(resolvePath(`${name}.yaml`), '-o', 'yaml')
+    const mine = await runRenderCommand(resolveTestPath(`${name}.yaml`), '-o', 'yaml')
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await renderByOpm('alpha', 'render-template', name, resolvePath(`${name}.yaml`), '-o', 'yaml'),
+      out: await renderWithOpm(
+        'alpha',
+        'render-template',
+        name,
+        resolveTestPath(`${name}.yaml`),
+        '-o',
+        'yaml',
+      ),
     })
     expect(mine.out).toContain(
-      `image: ${bundleImage('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
+      `image: ${bundleImageReference('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
     )
   })
 })
@@ -199,13 +211,13 @@ describe('the output is identical to that of opm for', () => {
 describe('rendering at a migration level', () => {
   const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
   testWithOpm.each(['catalog', 'bundle-1.0.0', 'objects'])('%s matches the output of opm', async (name) => {
-    const whole = await runOurRender(resolvePath('semver.yaml'))
+    const whole = await runRenderCommand(resolveTestPath('semver.yaml'))
     writeTestFile('objects/catalog.json', whole.out)
-    const mine = await runOurRender(resolvePath(name), ...level)
+    const mine = await runRenderCommand(resolveTestPath(name), ...level)
     expect(mine).toMatchObject({
       code: 0,
       err: '',
-      out: await renderByOpm('render', resolvePath(name), ...level),
+      out: await renderWithOpm('render', resolveTestPath(name), ...level),
     })
     if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
   })
@@ -238,40 +250,43 @@ entries: [{name: torch.v1}]
       'configs/notes.yaml': 'this: is no catalog',
       'bin/opm': 'a program',
     })
-    writeTestFile('list.yaml', listOf(bundleImage('1.0.0'), torch))
-    const mine = await runOurRender(resolvePath('list.yaml'), '-o', 'yaml')
+    writeTestFile('list.yaml', listOf(bundleImageReference('1.0.0'), torch))
+    const mine = await runRenderCommand(resolveTestPath('list.yaml'), '-o', 'yaml')
     expect(mine).toMatchObject({ code: 0, err: '' })
     writeTestFile('published/catalog.yaml', published)
     const alone = [
-      await runOurRender(bundleImage('1.0.0'), '-o', 'yaml'),
-      await runOurRender(resolvePath('published'), '-o', 'yaml'),
+      await runRenderCommand(bundleImageReference('1.0.0'), '-o', 'yaml'),
+      await runRenderCommand(resolveTestPath('published'), '-o', 'yaml'),
     ]
     expect(mine.out).toBe(alone.map(({ out }) => out).join(''))
     expect(mine.out).toContain('name: torch')
   })
   testWithOpm('with a catalog image matches the output of opm', async () => {
     const torch = catalogImage('v2', 'configs/', { 'configs/torch/catalog.yaml': published })
-    expect(await runOurRender(torch)).toMatchObject({ code: 0, out: await renderByOpm('render', torch) })
+    expect(await runRenderCommand(torch)).toMatchObject({
+      code: 0,
+      out: await renderWithOpm('render', torch),
+    })
   })
   test('with an image that has no bundle or catalog fails with the cause', async () => {
-    writeTestFile('bad-list.yaml', listOf(bundleImage('1.0.0'), `${registry.host}/lantern/other:v1`))
-    expect(await runOurRender(resolvePath('bad-list.yaml'))).toMatchObject({
+    writeTestFile('bad-list.yaml', listOf(bundleImageReference('1.0.0'), `${registry.host}/lantern/other:v1`))
+    expect(await runRenderCommand(resolveTestPath('bad-list.yaml'))).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringContaining('reference "entry-1": '),
     })
     writeTestFile('odd-list.yaml', listOf(catalogImage('v3', '/', { a: '' })))
-    expect(await runOurRender(resolvePath('odd-list.yaml'))).toMatchObject({
+    expect(await runRenderCommand(resolveTestPath('odd-list.yaml'))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('does not name a directory'),
     })
   })
   test('with a missing image is not rendered, and the error names the file, the reference, and the next step', async () => {
-    const path = resolvePath('gone-list.yaml')
+    const path = resolveTestPath('gone-list.yaml')
     const gone = `${registry.host}/acme/extra:1`
-    writeTestFile('gone-list.yaml', listOf(bundleImage('1.0.0'), gone))
-    const { code, err } = await runOurRender(path)
+    writeTestFile('gone-list.yaml', listOf(bundleImageReference('1.0.0'), gone))
+    const { code, err } = await runRenderCommand(path)
     expect(code).toBe(2)
     expect(err).toContain(
       `${path}: reference "entry-1" (${gone}): ${registry.host} doesn't have this image (404`,
@@ -285,42 +300,42 @@ describe('invalid input', () => {
     const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
     const errorMessage =
       'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.displayName of type string'
-    expect(await runOurRender(resolvePath('with-broken-csv'), ...level)).toMatchObject({
+    expect(await runRenderCommand(resolveTestPath('with-broken-csv'), ...level)).toMatchObject({
       code: 1,
       out: '',
       err: `Error: ${errorMessage}\n`,
     })
-    expect(runOpm(['render', resolvePath('with-broken-csv'), ...level])).toMatchObject({
+    expect(runOpm(['render', resolveTestPath('with-broken-csv'), ...level])).toMatchObject({
       code: 1,
       err: expect.stringContaining(errorMessage),
     })
   })
   test('fails with a message that has the cause', async () => {
     writeTestFile('broken/c.yaml', 'schema: 1')
-    const broken = await runOurRender(resolvePath('broken'))
+    const broken = await runRenderCommand(resolveTestPath('broken'))
     expect(broken).toMatchObject({
       code: 1,
       out: '',
       err: expect.stringMatching(/^Error: render ".*broken": /),
     })
     writeTestFile('no-template.yaml', 'schema: olm.package')
-    expect(await runOurRender(resolvePath('no-template.yaml'))).toMatchObject({
+    expect(await runRenderCommand(resolveTestPath('no-template.yaml'))).toMatchObject({
       code: 1,
       err: expect.stringContaining('unknown template schema: olm.package'),
     })
-    expect(await runOurRender(`${registry.host}/lantern/other:v1`)).toMatchObject({
+    expect(await runRenderCommand(`${registry.host}/lantern/other:v1`)).toMatchObject({
       code: 1,
       err: expect.stringContaining('is not a bundle'),
     })
   })
   test('a missing image fails, and a mistyped path is not requested from a registry', async () => {
-    expect(await runOurRender(bundleImage('7'))).toMatchObject({
+    expect(await runRenderCommand(bundleImageReference('7'))).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringContaining('v7'),
     })
     for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
-      expect(await runOurRender(name)).toMatchObject({
+      expect(await runRenderCommand(name)).toMatchObject({
         code: 2,
         err: expect.stringContaining('not an existing file or directory'),
       })

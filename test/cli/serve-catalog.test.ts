@@ -12,7 +12,7 @@ import { request } from 'undici'
 import { getGrpcService, type ProtoMessage } from '../../packages/fbc-server/src/grpc-services.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
 import { unusualCatalog, writeUnusualCatalog } from '../packages/fbc-server/unusual-catalog.ts'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 const cliPath = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 let catalogDirectory: string
@@ -83,6 +83,6 @@ test('a directory and its image serve the same content until SIGTERM', async () 
 
 test('a missing image fails with exit code 2 and nothing on stdout', async () => {
   const name = `${registry.host}/odd/catalog:v2`
-  const other = await catalogBot('serve-catalog', name, '--insecure-registry', registry.host)
+  const other = await runCatalogBot('serve-catalog', name, '--insecure-registry', registry.host)
   expect(other).toMatchObject({ code: 2, out: '' })
 })

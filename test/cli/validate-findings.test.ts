@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 // Each command starts a process, which is slow on a busy machine.
 jest.setTimeout(180_000)
@@ -48,14 +48,14 @@ imag: 1
 afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('every finding has an end position', async () => {
-  const { code, out } = await catalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'json')
+  const { code, out } = await runCatalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'json')
   expect(code).toBe(1)
   const { findings } = JSON.parse(out) as ValidateReport
   expect(findings.length).toBeGreaterThan(2)
   for (const { line, column, endLine, endColumn } of findings)
     expect(endLine > line || endColumn > column).toBe(true)
   const sarif = JSON.parse(
-    (await catalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'sarif')).out,
+    (await runCatalogBot('validate', join(temporaryDirectory, 'heads'), '-o', 'sarif')).out,
   ) as {
     runs: { results: { locations: { physicalLocation: { region: object } }[] }[] }[]
   }
@@ -67,20 +67,20 @@ test('every finding has an end position', async () => {
 })
 
 test('of over 10,000 findings the first 5,000 errors are listed, and the others are counted', async () => {
-  const { code, out } = await catalogBot('validate', join(temporaryDirectory, 'many'), '-o', 'json')
+  const { code, out } = await runCatalogBot('validate', join(temporaryDirectory, 'many'), '-o', 'json')
   const { findings, leftOut, passed } = JSON.parse(out) as ValidateReport
   expect({ code, passed, listed: findings.length }).toEqual({ code: 1, passed: false, listed: 5000 })
   expect(leftOut).toBeGreaterThanOrEqual(5000)
   expect(findings.every(({ severity }) => severity === 'error')).toBe(true)
-  const text = await catalogBot('validate', join(temporaryDirectory, 'many'))
+  const text = await runCatalogBot('validate', join(temporaryDirectory, 'many'))
   expect(text.out).toMatch(new RegExp(`\\n… and ${leftOut} less important findings`))
-  const sarif = await catalogBot('validate', join(temporaryDirectory, 'many'), '-o', 'sarif')
+  const sarif = await runCatalogBot('validate', join(temporaryDirectory, 'many'), '-o', 'sarif')
   expect(sarif.err).toContain(`${leftOut} less important findings`)
 })
 
 test('SARIF paths are relative to the current directory, to distinguish several catalogs', async () => {
   const directories = ['heads', 'many'].map((name) => relative('', join(temporaryDirectory, name)))
-  const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
+  const { out } = await runCatalogBot('validate', ...directories, '-o', 'sarif')
   const { runs } = JSON.parse(out) as {
     runs: { results: { locations?: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
   }
@@ -97,7 +97,7 @@ test('SARIF paths are relative to the current directory, to distinguish several 
 test('every SARIF result has a location in a file, which code scanning requires', async () => {
   mkdirSync(join(temporaryDirectory, 'empty'))
   const directories = ['empty', 'many'].map((name) => join(temporaryDirectory, name))
-  const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
+  const { out } = await runCatalogBot('validate', ...directories, '-o', 'sarif')
   interface Result {
     ruleId: string
     locations?: { physicalLocation: { artifactLocation: { uri: string }; region: { startLine: number } } }[]
@@ -127,8 +127,8 @@ test('a reader that closes the pipe early causes no error output', async () => {
 
 test('the help explains exit codes, and an unknown role is rejected', async () => {
   for (const command of ['validate', 'check', 'diff', 'graph'])
-    expect((await catalogBot(command, '--help')).out).toMatch(/Exit\s/)
-  const { code, err } = await catalogBot(
+    expect((await runCatalogBot(command, '--help')).out).toMatch(/Exit\s/)
+  const { code, err } = await runCatalogBot(
     'check',
     '--repo',
     '.',
@@ -145,7 +145,7 @@ test('the help explains exit codes, and an unknown role is rejected', async () =
 })
 
 test('the version is printed as a semantic version', async () => {
-  const { code, out } = await catalogBot('--version')
+  const { code, out } = await runCatalogBot('--version')
   expect(code).toBe(0)
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
@@ -154,7 +154,14 @@ describe('the configuration of the repository around a catalog', () => {
   const repository = () => join(temporaryDirectory, 'repository')
   const catalog = () => join(repository(), 'catalogs', 'v4.20')
   const rulesOf = async (...options: string[]) => {
-    const { out, code, err } = await catalogBot('validate', '--no-cache', '-o', 'json', ...options, catalog())
+    const { out, code, err } = await runCatalogBot(
+      'validate',
+      '--no-cache',
+      '-o',
+      'json',
+      ...options,
+      catalog(),
+    )
     const rules =
       out === ''
         ? []

@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { catalogBot } from './command.ts'
+import { runCatalogBot } from './command.ts'
 
 let temporaryDirectory: string
 let registry: MockRegistry
-const resolvePath = (name: string) => join(temporaryDirectory, name)
+const resolveTestPath = (name: string) => join(temporaryDirectory, name)
 beforeAll(async () => {
   temporaryDirectory = mkdtempSync(join(tmpdir(), 'verify-'))
   for (const name of ['ours', 'other']) {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    writeFileSync(resolvePath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
-    writeFileSync(resolvePath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
+    writeFileSync(resolveTestPath(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    writeFileSync(resolveTestPath(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
   }
   registry = await startMockRegistry()
   registry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
@@ -28,7 +28,15 @@ afterAll(async () => {
 test('an image is verified once it is signed, by that key alone', async () => {
   const image = `${registry.host}/org/catalog:v1`
   const run = (command: string, key: string, ...more: string[]) =>
-    catalogBot(command, image, '--key', resolvePath(key), '--insecure-registry', registry.host, ...more)
+    runCatalogBot(
+      command,
+      image,
+      '--key',
+      resolveTestPath(key),
+      '--insecure-registry',
+      registry.host,
+      ...more,
+    )
   const before = await run('verify', 'ours.pub')
   expect(before).toMatchObject({ code: 1, err: '' })
   expect(before.out).toContain('Not signed with this key.')

@@ -55,9 +55,9 @@ async function runCommand({ cwd, parameters }: CommandInput): Promise<CommandRes
   return { code, out: out(), err: err() }
 }
 
-let lastCommand: Promise<void> = Promise.resolve()
+let lastCommandPromise: Promise<void> = Promise.resolve()
 process.on('message', (typed: CommandInput) => {
-  lastCommand = lastCommand.then(async () => {
+  lastCommandPromise = lastCommandPromise.then(async () => {
     process.send?.(await runCommand(typed))
   })
 })

@@ -9,7 +9,7 @@ import type { PlannedClusterTest } from '../../src/checks/install/cluster-test/p
 import { checkIds } from '../../packages/findings/src/checks.ts'
 import type { CommandRecord } from '../../src/policy/commands.ts'
 
-const head = toCommitSha('1'.repeat(40))
+const headCommitSha = toCommitSha('1'.repeat(40))
 const baseTree = toTreeSha('2'.repeat(40))
 const plannedTest: PlannedClusterTest = {
   target: 'OLM v0',
@@ -40,7 +40,11 @@ function createEvaluatedPull(
     ...(check === 'install' && { clusterTests: [{ root: 'catalog', trial: plannedTest }] }),
   }))
   return {
-    snapshot: { head, state: more.isOpen === false ? 'closed' : 'open', pull: toPullNumber(1) },
+    snapshot: {
+      head: headCommitSha,
+      state: more.isOpen === false ? 'closed' : 'open',
+      pull: toPullNumber(1),
+    },
     verdict: { outcomes, result: { tree: toTreeSha('3'.repeat(40)) } },
     epoch: more.epoch ?? 0,
     onCluster: more.onCluster ?? 'automatic',
@@ -54,17 +58,17 @@ const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =
   user: toUserId(1),
   login: 'maintainer',
   outcome: 'done',
-  head,
+  head: headCommitSha,
   baseRef: 'main',
   epoch: 0,
   ...more,
 })
-const computeTestRequest = (given: ClusterTestCandidate, records: readonly CommandRecord[] = []) =>
+const decideTestRequest = (given: ClusterTestCandidate, records: readonly CommandRecord[] = []) =>
   decideClusterTestRequest(given, records, baseTree)
 
 test('without a command, tests only what passed every check and approval, and only if configured', () => {
-  expect(computeTestRequest(createEvaluatedPull())).toMatchObject({
-    head,
+  expect(decideTestRequest(createEvaluatedPull())).toMatchObject({
+    head: headCommitSha,
     baseTree,
     trials: [{ root: 'catalog', trial: plannedTest }],
   })
@@ -76,12 +80,12 @@ test('without a command, tests only what passed every check and approval, and on
     { unknown: 'ownership' },
     { isOpen: false },
   ] as const)
-    expect(computeTestRequest(createEvaluatedPull(given))).toBeUndefined()
+    expect(decideTestRequest(createEvaluatedPull(given))).toBeUndefined()
 })
 
 test('a maintainer can request a test of an unapproved commit, and of exactly that commit', () => {
   const given = createEvaluatedPull({ onCluster: 'asked', waits: 'ownership' })
-  expect(computeTestRequest(given, [createCommandRecord()])).toBeDefined()
+  expect(decideTestRequest(given, [createCommandRecord()])).toBeDefined()
   for (const wrong of [
     { outcome: 'denied' },
     { outcome: 'stale' },
@@ -89,28 +93,28 @@ test('a maintainer can request a test of an unapproved commit, and of exactly th
     { epoch: 1 },
     { command: 'preview' },
   ] as const)
-    expect(computeTestRequest(given, [createCommandRecord(wrong)])).toBeUndefined()
+    expect(decideTestRequest(given, [createCommandRecord(wrong)])).toBeUndefined()
   expect(
-    computeTestRequest(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
+    decideTestRequest(createEvaluatedPull({ onCluster: 'off' }), [createCommandRecord()]),
   ).toBeUndefined()
 })
 
 test('never tests a change whose validation, images, or install check does not pass, even on request', () => {
   for (const check of ['validation', 'images', 'install'] as const) {
-    expect(computeTestRequest(createEvaluatedPull({ fails: check }), [createCommandRecord()])).toBeUndefined()
+    expect(decideTestRequest(createEvaluatedPull({ fails: check }), [createCommandRecord()])).toBeUndefined()
     expect(
-      computeTestRequest(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
+      decideTestRequest(createEvaluatedPull({ unknown: check }), [createCommandRecord()]),
     ).toBeUndefined()
   }
 })
 
 test('tests the same change once, and once more for each new command', () => {
-  expect(computeTestRequest(createEvaluatedPull())?.key).toBe(computeTestRequest(createEvaluatedPull())?.key)
-  expect(computeTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
-    computeTestRequest(createEvaluatedPull())?.key,
+  expect(decideTestRequest(createEvaluatedPull())?.key).toBe(decideTestRequest(createEvaluatedPull())?.key)
+  expect(decideTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key).not.toBe(
+    decideTestRequest(createEvaluatedPull())?.key,
   )
   expect(
-    computeTestRequest(createEvaluatedPull(), [createCommandRecord(), createCommandRecord({ comment: 10 })])
+    decideTestRequest(createEvaluatedPull(), [createCommandRecord(), createCommandRecord({ comment: 10 })])
       ?.key,
-  ).not.toBe(computeTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key)
+  ).not.toBe(decideTestRequest(createEvaluatedPull(), [createCommandRecord()])?.key)
 })

@@ -3,9 +3,9 @@
 import { expect, test } from '@jest/globals'
 import { runClusterTests, type ClusterTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
 import {
-  clusterTestRunState,
-  lastClusterTestRunState,
-  clusterTestRequestState,
+  clusterTestRunStateNamespace,
+  lastClusterTestRunStateNamespace,
+  clusterTestRequestStateNamespace,
   type ClusterTestRuns,
   type ClusterTestRequest,
 } from '../../src/cluster-test/cluster-test-state.ts'
@@ -55,7 +55,7 @@ const createTestReport = (outcome: ClusterTestReport['outcome']): ClusterTestRep
   evidence: [],
   leftovers: [],
 })
-const preparedAnswer: ClusterTestWorkerResponse = {
+const preparedWorkerResponse: ClusterTestWorkerResponse = {
   kind: 'prepared',
   slot: 'slot',
   servesCatalogs: true,
@@ -87,12 +87,12 @@ interface ClusterTestRecord {
   readonly leases: string[]
 }
 
-async function runScenario(scene: ClusterTestScenario): Promise<ClusterTestRecord> {
+async function runClusterTestScenario(scene: ClusterTestScenario): Promise<ClusterTestRecord> {
   const played: ClusterTestRecord = {
     states: new Map<string, unknown>([
-      [clusterTestRequestState.name, scene.request ?? testRequest],
-      [clusterTestRunState.name, scene.made],
-      [lastClusterTestRunState.name, scene.slot],
+      [clusterTestRequestStateNamespace.name, scene.request ?? testRequest],
+      [clusterTestRunStateNamespace.name, scene.made],
+      [lastClusterTestRunStateNamespace.name, scene.slot],
     ]),
     checks: [],
     enqueued: [],
@@ -104,7 +104,7 @@ async function runScenario(scene: ClusterTestScenario): Promise<ClusterTestRecor
     isAllowed: true,
     async order(order, onNews) {
       played.orders.push(order)
-      if (order.kind === 'prepare') return scene.prepare ?? preparedAnswer
+      if (order.kind === 'prepare') return scene.prepare ?? preparedWorkerResponse
       const answer =
         scene.answer ??
         (() =>
@@ -153,12 +153,12 @@ async function runScenario(scene: ClusterTestScenario): Promise<ClusterTestRecor
   return played
 }
 const getRecordedTests = ({ states }: ClusterTestRecord) =>
-  states.get(clusterTestRunState.name) as ClusterTestRuns
+  states.get(clusterTestRunStateNamespace.name) as ClusterTestRuns
 const listConclusions = ({ checks }: ClusterTestRecord) =>
   checks.map(({ status, conclusion }) => conclusion ?? status)
 
 test('serves both catalogs from the validated trees, and the check reports the result', async () => {
-  const played = await runScenario({
+  const played = await runClusterTestScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'tried', report: createTestReport({ verdict: 'installs' }) }
@@ -178,11 +178,11 @@ test('serves both catalogs from the validated trees, and the check reports the r
   expect(listConclusions(played)).toEqual(['in_progress', 'success'])
   expect(getRecordedTests(played)).toMatchObject({ key: 'one', running: [] })
   expect(played.leases).toEqual(['acquired trial slot', 'released'])
-  expect((await runScenario({ made: getRecordedTests(played) })).orders).toEqual([])
+  expect((await runClusterTestScenario({ made: getRecordedTests(played) })).orders).toEqual([])
 })
 
 test('waits for a cluster that is in use', async () => {
-  const first = await runScenario({ takenLeases: ['trial slot'] })
+  const first = await runClusterTestScenario({ takenLeases: ['trial slot'] })
   expect(listConclusions(first)).toEqual(['queued'])
   expect(first.enqueued).toEqual([15])
   expect(first.orders).toHaveLength(1)
@@ -194,23 +194,29 @@ test('waits for a cluster that is in use', async () => {
 
 test('a repository that just used the cluster yields to the repositories that wait for it', async () => {
   const now = 1_000_000_000
-  const yields = await runScenario({ slot: { ended: now - 44_000 }, takenLeases: ['trial line slot'] })
+  const yields = await runClusterTestScenario({
+    slot: { ended: now - 44_000 },
+    takenLeases: ['trial line slot'],
+  })
   expect([listConclusions(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
   expect(yields.leases).not.toContain('acquired trial slot')
   // No other repository waits.
-  expect(listConclusions(await runScenario({ slot: { ended: now - 1000 } }))).toEqual(['success'])
+  expect(listConclusions(await runClusterTestScenario({ slot: { ended: now - 1000 } }))).toEqual(['success'])
   // Every other repository has had a chance since then.
-  const later = await runScenario({ slot: { ended: now - 46_000 }, takenLeases: ['trial line slot'] })
+  const later = await runClusterTestScenario({
+    slot: { ended: now - 46_000 },
+    takenLeases: ['trial line slot'],
+  })
   expect(listConclusions(later)).toEqual(['success'])
-  expect(later.states.get(lastClusterTestRunState.name)).toEqual({ ended: now })
+  expect(later.states.get(lastClusterTestRunStateNamespace.name)).toEqual({ ended: now })
   // The repository that had the cluster last does not take a place in the queue of the others.
-  const busy = await runScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
+  const busy = await runClusterTestScenario({ slot: { ended: now - 1000 }, takenLeases: ['trial slot'] })
   expect(busy.leases.filter((one) => one.includes('line'))).toEqual(['acquired trial line slot'])
 })
 
 test('a newer commit, closed pull request, or lost lease stops the test with a neutral result', async () => {
   const stopped = (change: (states: Map<string, unknown>) => void, more: ClusterTestScenario = {}) =>
-    runScenario({
+    runClusterTestScenario({
       ...more,
       answer: async (_, news, { states }) => {
         change(states)
@@ -224,12 +230,12 @@ test('a newer commit, closed pull request, or lost lease stops the test with a n
       },
     })
   const newer = await stopped((states) =>
-    states.set(clusterTestRequestState.name, { ...testRequest, key: 'two' }),
+    states.set(clusterTestRequestStateNamespace.name, { ...testRequest, key: 'two' }),
   )
   expect(listConclusions(newer).at(-1)).toBe('neutral')
   expect(newer.enqueued).toEqual([0])
   const closed = await stopped((states) =>
-    states.set(clusterTestRequestState.name, { ...testRequest, isOver: true }),
+    states.set(clusterTestRequestStateNamespace.name, { ...testRequest, isOver: true }),
   )
   expect(listConclusions(closed).at(-1)).toBe('neutral')
   expect(closed.enqueued).toEqual([])
@@ -237,7 +243,7 @@ test('a newer commit, closed pull request, or lost lease stops the test with a n
 })
 
 test('records running tests, cleans up after a crash, and gives up after repeated crashes', async () => {
-  const died = await runScenario({
+  const died = await runClusterTestScenario({
     answer: async (_, news) => {
       await news({ kind: 'news', id: 'abcdefgh', says: 'the install test is starting' })
       return { kind: 'failed', why: 'the process ended' }
@@ -245,10 +251,10 @@ test('records running tests, cleans up after a crash, and gives up after repeate
   })
   expect(getRecordedTests(died)).toMatchObject({ key: '', running: ['abcdefgh'], attempts: 1 })
   expect(died.enqueued).toEqual([60])
-  const next = await runScenario({ made: getRecordedTests(died) })
+  const next = await runClusterTestScenario({ made: getRecordedTests(died) })
   expect(next.orders[1]).toMatchObject({ abandoned: ['abcdefgh'] })
   expect(getRecordedTests(next)).toMatchObject({ key: 'one', running: [] })
-  const again = await runScenario({
+  const again = await runClusterTestScenario({
     made: { ...getRecordedTests(died), attempts: 3 },
     answer: () => Promise.resolve({ kind: 'failed', why: 'the process ended' }),
   })
@@ -258,7 +264,7 @@ test('records running tests, cleans up after a crash, and gives up after repeate
 
 test('an inconclusive result does not pass a required check, and enqueues the pull request', async () => {
   const required = { ...testRequest, isRequired: true }
-  const unclear = await runScenario({
+  const unclear = await runClusterTestScenario({
     request: required,
     answer: () =>
       Promise.resolve({
@@ -271,10 +277,12 @@ test('an inconclusive result does not pass a required check, and enqueues the pu
 })
 
 test('without a cluster from the operator, no test runs and the check is neutral', async () => {
-  const rejected = await runScenario({ prepare: { kind: 'refused', why: 'the operator gives no cluster' } })
+  const rejected = await runClusterTestScenario({
+    prepare: { kind: 'refused', why: 'the operator gives no cluster' },
+  })
   expect(listConclusions(rejected)).toEqual(['neutral'])
   expect(rejected.leases).toEqual([])
-  expect((await runScenario({ request: { ...testRequest, isOver: true } })).checks).toEqual([])
+  expect((await runClusterTestScenario({ request: { ...testRequest, isOver: true } })).checks).toEqual([])
 })
 
 test('waits for a preview in progress before it takes the cluster, up to a limit', async () => {
@@ -283,7 +291,7 @@ test('waits for a preview in progress before it takes the cluster, up to a limit
     trials: [{ root: 'catalogs/v4.20', trial: { ...plannedTest, target: 'OLM v1' as const } }],
   }
   const coming = new Map([['catalogs/v4.20', 'coming' as const]])
-  const waits = await runScenario({ request: onV1, images: coming })
+  const waits = await runClusterTestScenario({ request: onV1, images: coming })
   expect([listConclusions(waits), waits.enqueued, waits.leases, waits.orders.length]).toEqual([
     ['queued'],
     [20],
@@ -292,13 +300,20 @@ test('waits for a preview in progress before it takes the cluster, up to a limit
   ])
   expect(getRecordedTests(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
   const patient = { ...getRecordedTests(waits), waited: { key: 'one', times: 30 } }
-  const over = await runScenario({ request: onV1, images: coming, made: patient })
+  const over = await runClusterTestScenario({ request: onV1, images: coming, made: patient })
   expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not ready in time') } })
   // Another commit starts its own count.
-  const other = await runScenario({ request: { ...onV1, key: 'two' }, images: coming, made: patient })
+  const other = await runClusterTestScenario({
+    request: { ...onV1, key: 'two' },
+    images: coming,
+    made: patient,
+  })
   expect(getRecordedTests(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
   const head = 'registry.example/catalog@sha256:1'
-  const there = await runScenario({ request: onV1, images: new Map([['catalogs/v4.20', { head }]]) })
+  const there = await runClusterTestScenario({
+    request: onV1,
+    images: new Map([['catalogs/v4.20', { head }]]),
+  })
   expect(there.orders[1]).toMatchObject({ images: { head } })
   expect(there.served).toEqual([])
 })

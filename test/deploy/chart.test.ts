@@ -53,7 +53,7 @@ const chartValues = {
     serviceAccount: { existing: 'mine' },
   },
 } as const
-type ChartCase = keyof typeof chartValues
+type ChartTestCase = keyof typeof chartValues
 
 /** The digest of the chart and its values. If it changes, the recorded output is outdated. */
 const chartDigest = createHash('sha256')
@@ -63,7 +63,7 @@ for (const path of readdirSync(chartDirectory, { recursive: true, encoding: 'utf
 chartDigest.update(JSON.stringify(chartValues))
 const chartDigestComment = `# Made by helm of the chart ${chartDigest.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
 
-const renderChart = (name: ChartCase): string =>
+const renderChart = (name: ChartTestCase): string =>
   execFileSync(
     'helm',
     ['template', 'coast', chartDirectory, '--kube-version', '1.35.0', '--namespace', 'bots', '--values', '-'],
@@ -81,7 +81,7 @@ interface KubernetesResource {
 }
 
 /** https://prometheus-operator.dev/docs/api-reference/api/: the fields that the chart uses. */
-const serviceMonitorType: SchemaType = {
+const serviceMonitorSchema: SchemaType = {
   fields: {
     'apiVersion*': ':string',
     'kind*': ':string',
@@ -144,8 +144,8 @@ describe('the values', () => {
   })
 })
 
-const chartCases = Object.keys(chartValues) as ChartCase[]
-const resourcesByCase = new Map<ChartCase, readonly KubernetesResource[]>()
+const chartCases = Object.keys(chartValues) as ChartTestCase[]
+const resourcesByCase = new Map<ChartTestCase, readonly KubernetesResource[]>()
 beforeAll(() => {
   const isHere = findMissingProgram('helm') === undefined
   for (const name of chartCases) {
@@ -173,7 +173,7 @@ describe.each(chartCases)('the rendered chart of the case %s', (name) => {
     expect(all().length).toBeGreaterThan(2)
     for (const resource of all()) {
       const { apiVersion, kind } = resource
-      const type = kind === 'ServiceMonitor' ? serviceMonitorType : findSchemaName(apiVersion, kind)
+      const type = kind === 'ServiceMonitor' ? serviceMonitorSchema : findSchemaName(apiVersion, kind)
       const tree = parseDocumentTree(Buffer.from(JSON.stringify(resource)))
       if (type === undefined || tree === undefined) throw new Error(`${apiVersion} ${kind} has no schema`)
       expect({ kind, misfits: coerceToSchema(type, tree.value).mismatches }).toEqual({ kind, misfits: [] })
@@ -222,7 +222,7 @@ interface RenderedPodSpec {
 }
 
 describe('the rendered charts', () => {
-  const kinds = (name: ChartCase) => (resourcesByCase.get(name) ?? []).map(({ kind }) => kind).sort()
+  const kinds = (name: ChartTestCase) => (resourcesByCase.get(name) ?? []).map(({ kind }) => kind).sort()
 
   test('contain exactly the enabled resources', () => {
     expect(kinds('least')).toEqual(['Service', 'Service', 'ServiceAccount', 'StatefulSet'])

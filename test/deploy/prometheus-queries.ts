@@ -38,7 +38,7 @@ export function parseMetricLabels(text: string): ReadonlyMap<string, ReadonlySet
   for (const line of text.split('\n')) {
     const type = /^# TYPE (?<name>\w+) (?<type>\w+)$/.exec(line)?.groups
     if (type)
-      for (const ending of sampleSuffixes(type['type'] ?? ''))
+      for (const ending of getMetricNameSuffixes(type['type'] ?? ''))
         found.set(`${type['name']}${ending}`, new Set())
     const value = /^(?<name>\w+)(?:\{(?<labels>.*)\})? \S+$/.exec(line)?.groups
     if (value === undefined) continue
@@ -48,7 +48,7 @@ export function parseMetricLabels(text: string): ReadonlyMap<string, ReadonlySet
   return found
 }
 
-const sampleSuffixes = (type: string): readonly string[] =>
+const getMetricNameSuffixes = (type: string): readonly string[] =>
   type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
 
 /** What of a query is not in the metrics, a sentence each. */

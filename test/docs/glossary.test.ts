@@ -5,16 +5,16 @@ import { join } from 'node:path'
 
 const projectRoot = join(import.meta.dirname, '../..')
 const glossaryPage = readFileSync(join(projectRoot, 'docs/glossary.md'), 'utf8')
-const glossaryItems = glossaryPage.split('\n').filter((line) => line.startsWith('- '))
-const itemPattern = /^- \*\*(?<term>[a-z ]+)\*\*: (?<definition>[A-Z].+)$/
-const glossaryTerms = glossaryItems.map((line) => {
-  const { term = '', definition = '' } = itemPattern.exec(line)?.groups ?? {}
+const glossaryListLines = glossaryPage.split('\n').filter((line) => line.startsWith('- '))
+const glossaryEntryPattern = /^- \*\*(?<term>[a-z ]+)\*\*: (?<definition>[A-Z].+)$/
+const glossaryTerms = glossaryListLines.map((line) => {
+  const { term = '', definition = '' } = glossaryEntryPattern.exec(line)?.groups ?? {}
   return { line, term, definition }
 })
 const termNames = glossaryTerms.map(({ term }) => term)
 
 /** All documents of users, except the glossary. */
-function readOtherPages(): string {
+function readPagesExceptGlossary(): string {
   return readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md') && path !== 'glossary.md')
     .map((path) => readFileSync(join(projectRoot, 'docs', path), 'utf8'))
@@ -23,7 +23,7 @@ function readOtherPages(): string {
 
 describe('the glossary', () => {
   test('has one line for each term: the term and one sentence', () => {
-    expect(glossaryItems.length).toBeGreaterThan(30)
+    expect(glossaryListLines.length).toBeGreaterThan(30)
     expect(glossaryTerms.filter(({ term }) => term === '').map(({ line }) => line)).toEqual([])
     // A sentence that ends before its end is two.
     expect(glossaryTerms.filter(({ definition }) => !/^[^.]+(?:\.\w+`[^.]*)?\.$/.test(definition))).toEqual(
@@ -36,7 +36,7 @@ describe('the glossary', () => {
   })
 
   test('has only terms of other documents', () => {
-    const text = readOtherPages()
+    const text = readPagesExceptGlossary()
     // `related image` may be `related images` or `relatedImages`.
     const unused = termNames.filter(
       (term) => !new RegExp(`\\b${term.replaceAll(' ', '[ -]?')}`, 'i').test(text),

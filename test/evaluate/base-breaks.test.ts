@@ -10,34 +10,34 @@ import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderReport } from '../../src/report/report.ts'
 import { describeBaseBreaks } from '../../src/report/describe-base-breaks.ts'
-import { catalogYaml } from '../checks/ownership/read-catalog-text.ts'
+import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 
-let fixture: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  fixture = await openOwnershipScenario('base-breaks')
-  for (const login of ['alice', 'maria']) fixture.fakeAccounts.person(login)
+  ownershipScenario = await openOwnershipScenario('base-breaks')
+  for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)
-afterAll(() => fixture.close())
+afterAll(() => ownershipScenario.close())
 
 const pull = toPullNumber(7)
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
-const otherPath = getCatalogPath('other')
-const otherCatalog = catalogYaml('other', ['1.0.0', '1.1.0'])
-const goodFiles: OriginFiles = {
+const otherCatalogPath = getCatalogPath('other')
+const otherCatalogYaml = createCatalogYaml('other', ['1.0.0', '1.1.0'])
+const validRepositoryFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
-  [getCatalogPath('mine')]: catalogYaml('mine', ['1.0.0']),
-  [otherPath]: otherCatalog,
+  [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
+  [otherCatalogPath]: otherCatalogYaml,
 }
 /** Two heads: no entry replaces the other. */
-const brokenFiles: OriginFiles = {
-  ...goodFiles,
-  [otherPath]: otherCatalog.replace(/^ +replaces: .*\n/m, ''),
+const brokenRepositoryFiles: OriginFiles = {
+  ...validRepositoryFiles,
+  [otherCatalogPath]: otherCatalogYaml.replace(/^ +replaces: .*\n/m, ''),
 }
-const mineGrows = { [getCatalogPath('mine')]: catalogYaml('mine', ['1.0.0', '1.1.0']) }
+const addedBundleChange = { [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
 
 const loader: CatalogLoader = {
   cache: noopCache,
@@ -52,39 +52,46 @@ const loader: CatalogLoader = {
 }
 
 async function evaluatePull(base: CommitSha, head: CommitSha) {
-  fixture.origin.branch('main', base)
-  fixture.origin.pull(7, head)
-  await fixture.mirror.fetch('main', pull)
-  const snapshot = createSnapshot({ pull, base, head, author: fixture.fakeAccounts.person('alice') })
+  ownershipScenario.origin.branch('main', base)
+  ownershipScenario.origin.pull(7, head)
+  await ownershipScenario.mirror.fetch('main', pull)
+  const snapshot = createSnapshot({
+    pull,
+    base,
+    head,
+    author: ownershipScenario.fakeAccounts.person('alice'),
+  })
   const evaluation = await evaluateSnapshot(snapshot, {
-    repository: fixture.mirror,
+    repository: ownershipScenario.mirror,
     loader,
     ask: async (question) =>
       ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
-        : fixture.fakeAccounts.answer(question),
+        : ownershipScenario.fakeAccounts.answer(question),
     memory: noopPullMemory,
   })
   const findings = evaluation.verdict.outcomes
     .filter(({ isOptional }) => isOptional !== true)
     .flatMap((outcome) => outcome.findings)
     .filter(({ severity }) => severity === 'error')
-  return { ...evaluation, findings, told: await prepareReport(evaluation, fixture.mirror, loader) }
+  return { ...evaluation, findings, told: await prepareReport(evaluation, ownershipScenario.mirror, loader) }
 }
 
 describe('a base branch that a commit broke', () => {
   test('blocks a pull request for another package, names the commit, and asks nothing of the author', async () => {
-    const good = fixture.origin.commit(goodFiles)
-    const breaking = fixture.origin.commit(brokenFiles, [good])
-    const later = fixture.origin.commit({ ...brokenFiles, 'README.md': 'later\n' }, [breaking])
-    const head = fixture.origin.commit({ ...brokenFiles, ...mineGrows }, [later])
+    const good = ownershipScenario.origin.commit(validRepositoryFiles)
+    const breaking = ownershipScenario.origin.commit(brokenRepositoryFiles, [good])
+    const later = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, 'README.md': 'later\n' }, [
+      breaking,
+    ])
+    const head = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [later])
     const { verdict, findings, told } = await evaluatePull(later, head)
     expect(verdict.kind).toBe('blocked')
     expect(findings.map(({ rule, isOnBase }) => [rule, isOnBase])).toEqual([['several-heads', true]])
     expect(verdict.outcomes.find(({ check }) => check === 'install')?.findings).toMatchObject([
       { rule: 'does-not-install', isOnBase: true },
     ])
-    expect(told.baseBreaks).toEqual([{ file: otherPath, errors: 1, commit: breaking }])
+    expect(told.baseBreaks).toEqual([{ file: otherCatalogPath, errors: 1, commit: breaking }])
     const { comment = '' } = renderReport(verdict, { ...told })
     expect(comment).toContain('`main` is already broken')
     expect(comment).toContain('No action is needed from the author')
@@ -93,14 +100,17 @@ describe('a base branch that a commit broke', () => {
   })
 
   test('does not hide an error that the pull request adds', async () => {
-    const good = fixture.origin.commit(goodFiles)
-    const breaking = fixture.origin.commit(brokenFiles, [good])
-    const mine = catalogYaml('mine', ['1.0.0', '1.1.0']).replace(/^ +replaces: .*\n/m, '')
-    const head = fixture.origin.commit({ ...brokenFiles, [getCatalogPath('mine')]: mine }, [breaking])
+    const good = ownershipScenario.origin.commit(validRepositoryFiles)
+    const breaking = ownershipScenario.origin.commit(brokenRepositoryFiles, [good])
+    const mine = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace(/^ +replaces: .*\n/m, '')
+    const head = ownershipScenario.origin.commit(
+      { ...brokenRepositoryFiles, [getCatalogPath('mine')]: mine },
+      [breaking],
+    )
     const { verdict, findings, told } = await evaluatePull(breaking, head)
     expect(findings.map(({ at, isOnBase }) => [at?.file, isOnBase])).toEqual([
       [getCatalogPath('mine'), undefined],
-      [otherPath, true],
+      [otherCatalogPath, true],
     ])
     const { comment = '' } = renderReport(verdict, { ...told })
     expect(comment).toContain('One error to fix')
@@ -108,27 +118,29 @@ describe('a base branch that a commit broke', () => {
   })
 
   test('is not excused where the pull request brings the error itself', async () => {
-    const good = fixture.origin.commit(goodFiles)
-    const head = fixture.origin.commit(brokenFiles, [good])
+    const good = ownershipScenario.origin.commit(validRepositoryFiles)
+    const head = ownershipScenario.origin.commit(brokenRepositoryFiles, [good])
     const { findings, told } = await evaluatePull(good, head)
     expect(findings.map(({ isOnBase }) => isOnBase)).toEqual([undefined])
     expect(told.baseBreaks).toBeUndefined()
   })
 
   test('names no commit where the error is older than the first one that is searched', async () => {
-    const first = fixture.origin.commit(brokenFiles)
+    const first = ownershipScenario.origin.commit(brokenRepositoryFiles)
     let tip = first
     for (let at = 0; at < 105; at++)
-      tip = fixture.origin.commit({ ...brokenFiles, 'README.md': `${at}\n` }, [tip])
-    const head = fixture.origin.commit({ ...brokenFiles, ...mineGrows }, [tip])
+      tip = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, 'README.md': `${at}\n` }, [tip])
+    const head = ownershipScenario.origin.commit({ ...brokenRepositoryFiles, ...addedBundleChange }, [tip])
     const { findings, config } = await evaluatePull(tip, head)
-    const tools = { repository: fixture.mirror, loader, config }
-    expect(await findBaseBreakingCommits(findings, tip, tools)).toEqual([{ file: otherPath, errors: 1 }])
+    const tools = { repository: ownershipScenario.mirror, loader, config }
+    expect(await findBaseBreakingCommits(findings, tip, tools)).toEqual([
+      { file: otherCatalogPath, errors: 1 },
+    ])
   })
 })
 
 test('the line links the pull request if catalog-bot merged it, and the commit otherwise', () => {
-  const commit = fixture.origin.commit(goodFiles)
+  const commit = ownershipScenario.origin.commit(validRepositoryFiles)
   const page = { web: 'https://github.com', repository: { owner: 'coast', name: 'catalog' }, pull }
   const breaks = [{ file: 'catalog/a.yaml', errors: 2, commit }]
   expect(describeBaseBreaks(breaks, new Map([[commit, toPullNumber(3)]]), page, 'main')).toEqual([

@@ -18,11 +18,11 @@ import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownersh
 
 jest.setTimeout(180_000)
 
-let fixture: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 let mockRegistry: MockRegistry
 let readerPool: CatalogFileReaderPool
 beforeAll(async () => {
-  fixture = await openOwnershipScenario('bundles')
+  ownershipScenario = await openOwnershipScenario('bundles')
   mockRegistry = await startMockRegistry()
   readerPool = openCatalogFileReaderPool(1)
 })
@@ -31,7 +31,7 @@ afterEach(async () => {
   await registries?.close()
   registries = undefined
 })
-afterAll(() => Promise.all([fixture.close(), mockRegistry.stop(), readerPool.close()]))
+afterAll(() => Promise.all([ownershipScenario.close(), mockRegistry.stop(), readerPool.close()]))
 
 function createBundleBlob(version: string, kind = 'Foo'): Omit<BundleBlob, 'image'> {
   return {
@@ -74,11 +74,11 @@ async function prepareEvaluation(
   environment: Readonly<Record<string, string>> = {},
 ) {
   const owners: OriginFiles = { 'config.yaml': 'maintainers:\n  - alice\n' }
-  const from = fixture.origin.commit({ ...owners, ...base })
-  const to = fixture.origin.commit({ ...owners, ...head }, [from])
-  fixture.origin.branch('main', from)
-  fixture.origin.pull(7, to)
-  await fixture.mirror.fetch('main', toPullNumber(7))
+  const from = ownershipScenario.origin.commit({ ...owners, ...base })
+  const to = ownershipScenario.origin.commit({ ...owners, ...head }, [from])
+  ownershipScenario.origin.branch('main', from)
+  ownershipScenario.origin.pull(7, to)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
   const store = openMemoryCache(systemClock)
   registries = await openRegistries({
     clock: systemClock,
@@ -92,9 +92,9 @@ async function prepareEvaluation(
     mockRegistry.requests.length = 0
     const askRegistries = shared.forEvaluation()
     const { verdict } = await evaluateSnapshot(
-      createSnapshot({ author: fixture.fakeAccounts.person('alice'), base: from, head: to }),
+      createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
       {
-        repository: fixture.mirror,
+        repository: ownershipScenario.mirror,
         loader: createCatalogLoader(readerPool, store),
         ask: async (question) => {
           // The images check does not cover the old heads that an install test upgrades from.
@@ -102,7 +102,7 @@ async function prepareEvaluation(
             return { kind: 'unknown', reason: 'nobody installs', retryAfter: 60 }
           return question.kind === 'image' || question.kind === 'bundle'
             ? askRegistries(question)
-            : fixture.fakeAccounts.answer(question)
+            : ownershipScenario.fakeAccounts.answer(question)
         },
         memory: noopPullMemory,
       },

@@ -41,7 +41,7 @@ beforeEach(() => {
   snapshot = createSnapshot({ pull: toPullNumber(++pullCount) })
 })
 
-async function evaluateToVerdict(differences: Partial<PullSnapshot> = {}): Promise<string> {
+async function evaluateAndFormatVerdict(differences: Partial<PullSnapshot> = {}): Promise<string> {
   const ctx = {
     app: {
       store,
@@ -70,39 +70,39 @@ const tooLargeMessage =
   'blocked: this pull request is too large to check: it has 7 paths; at most 6 are checked'
 
 test('what is too large is looked at once, and keeps its verdict with the number', async () => {
-  expect(await evaluateToVerdict()).toBe(tooLargeMessage)
-  expect(await evaluateToVerdict()).toBe(tooLargeMessage)
+  expect(await evaluateAndFormatVerdict()).toBe(tooLargeMessage)
+  expect(await evaluateAndFormatVerdict()).toBe(tooLargeMessage)
   // Neither a comment nor a base branch that moved makes it smaller.
-  expect(await evaluateToVerdict({ title: 'Please', base: toCommitSha(createHexSha('9')) })).toBe(
+  expect(await evaluateAndFormatVerdict({ title: 'Please', base: toCommitSha(createHexSha('9')) })).toBe(
     tooLargeMessage,
   )
   expect(evaluationCount).toBe(1)
 })
 
 test.each([
-  ['its head', () => evaluateToVerdict({ head: toCommitSha(createHexSha('8')) })],
-  ['its base branch', () => evaluateToVerdict({ baseRef: 'release' })],
-  ['the configuration', () => ((config = createHexSha('7')), evaluateToVerdict())],
+  ['its head', () => evaluateAndFormatVerdict({ head: toCommitSha(createHexSha('8')) })],
+  ['its base branch', () => evaluateAndFormatVerdict({ baseRef: 'release' })],
+  ['the configuration', () => ((config = createHexSha('7')), evaluateAndFormatVerdict())],
   [
     'the budget',
-    () => ((evaluationBudget = { ...defaultEvaluationBudget, time: 120_000 }), evaluateToVerdict()),
+    () => ((evaluationBudget = { ...defaultEvaluationBudget, time: 120_000 }), evaluateAndFormatVerdict()),
   ],
 ])('it is looked at again when %s is another', async (_, another) => {
-  await evaluateToVerdict()
+  await evaluateAndFormatVerdict()
   nextResponse = cachedEvaluation
   expect(await another()).toMatch(/^merge/)
   expect(evaluationCount).toBe(2)
 })
 
 test('another pull request with the same head is looked at for itself', async () => {
-  await evaluateToVerdict()
+  await evaluateAndFormatVerdict()
   nextResponse = cachedEvaluation
-  expect(await evaluateToVerdict({ pull: toPullNumber(++pullCount) })).toMatch(/^merge/)
+  expect(await evaluateAndFormatVerdict({ pull: toPullNumber(++pullCount) })).toMatch(/^merge/)
 })
 
 test('what has more comments than are read is not looked at at all', async () => {
   const text = 'it has more than 5,000 comments'
-  expect(await evaluateToVerdict({ excess: text })).toBe(
+  expect(await evaluateAndFormatVerdict({ excess: text })).toBe(
     `blocked: this pull request is too large to check: ${text}`,
   )
   expect(evaluationCount).toBe(0)

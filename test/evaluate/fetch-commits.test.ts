@@ -8,19 +8,19 @@ import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from '../adapters/git/origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from '../adapters/git/origin.ts'
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let mirror: GitMirror
 let ctx: JobContext<Cache>
 const fetchedRefs: string[] = []
 beforeAll(async () => {
-  folder = createTemporaryFolder('bring')
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  temporaryDirectory = createTemporaryDirectory('bring')
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
   mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
   })
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await mirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 const pull = toPullNumber(1)

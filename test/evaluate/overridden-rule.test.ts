@@ -8,40 +8,40 @@ import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache } from '../../src/catalogs/null-store.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { catalogYaml } from '../checks/ownership/read-catalog-text.ts'
+import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { systemTestClock } from '../adapters/store/sample-records.ts'
 
-let fixture: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 let store: Store
 beforeAll(async () => {
-  fixture = await openOwnershipScenario('overridden')
+  ownershipScenario = await openOwnershipScenario('overridden')
   store = await openPreparedStore({ clock: systemTestClock })
-  for (const login of ['alice', 'maria']) fixture.fakeAccounts.person(login)
+  for (const login of ['alice', 'maria']) ownershipScenario.fakeAccounts.person(login)
 }, 180_000)
 afterAll(async () => {
   await store.close()
-  await fixture.close()
+  await ownershipScenario.close()
 })
 
 const pull = toPullNumber(7)
-const timestampAt = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
+const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 const getCatalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   '.github/catalog-bot.yml': 'rules:\n  channel-removed: error\n',
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
-  [getCatalogPath('mine')]: catalogYaml('mine', ['1.0.0', '1.1.0']),
-  [getCatalogPath('other')]: catalogYaml('other', ['1.0.0']),
+  [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']),
+  [getCatalogPath('other')]: createCatalogYaml('other', ['1.0.0']),
 }
 const fastChannelYaml =
   '---\nschema: olm.channel\npackage: mine\nname: fast\nentries:\n  - name: mine.v1.1.0\n'
 const filesWithFastChannel: OriginFiles = {
   ...baseFiles,
-  [getCatalogPath('mine')]: `${catalogYaml('mine', ['1.0.0', '1.1.0'])}${fastChannelYaml}`,
+  [getCatalogPath('mine')]: `${createCatalogYaml('mine', ['1.0.0', '1.1.0'])}${fastChannelYaml}`,
 }
 
 const catalogLoader: CatalogLoader = {
@@ -62,24 +62,24 @@ async function evaluatePull(
   comments: readonly PullComment[],
   shows?: number,
 ) {
-  fixture.origin.branch('main', from)
-  fixture.origin.pull(7, head)
-  await fixture.mirror.fetch('main', pull)
+  ownershipScenario.origin.branch('main', from)
+  ownershipScenario.origin.pull(7, head)
+  await ownershipScenario.mirror.fetch('main', pull)
   const snapshot = createSnapshot({
     pull,
     base: from,
     head,
     comments,
-    author: fixture.fakeAccounts.person('maria'),
+    author: ownershipScenario.fakeAccounts.person('maria'),
   })
   const evaluation = await evaluateSnapshot(snapshot, {
-    repository: fixture.mirror,
+    repository: ownershipScenario.mirror,
     loader: catalogLoader,
     // There is no registry, so whether the package installs is unknown, and it is not required.
     ask: async (question) =>
       ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
-        : fixture.fakeAccounts.answer(question),
+        : ownershipScenario.fakeAccounts.answer(question),
     memory: store,
   })
   for (const { record } of evaluation.commands) await store.recordCommand(snapshot.repository, pull, record)
@@ -88,7 +88,7 @@ async function evaluatePull(
     await store.recordShown(snapshot.repository, pull, {
       head,
       epoch: evaluation.epoch,
-      at: timestampAt(shows),
+      at: formatTimestampAtMinute(shows),
       change: evaluation.described.id,
     })
   }
@@ -96,23 +96,23 @@ async function evaluatePull(
 }
 
 test('an override with a reason applies until its comment is deleted or the head changes', async () => {
-  const from = fixture.origin.commit(filesWithFastChannel)
-  const head = fixture.origin.commit(baseFiles, [from])
+  const from = ownershipScenario.origin.commit(filesWithFastChannel)
+  const head = ownershipScenario.origin.commit(baseFiles, [from])
   const first = await evaluatePull(from, head, [], 1)
   expect(first.verdict.kind).toBe('blocked')
   const overrideComment: PullComment = {
     id: 9001,
-    author: fixture.fakeAccounts.person('maria'),
+    author: ownershipScenario.fakeAccounts.person('maria'),
     body: '/override channel-removed because nobody looks after it',
-    createdAt: timestampAt(2),
-    updatedAt: timestampAt(2),
+    createdAt: formatTimestampAtMinute(2),
+    updatedAt: formatTimestampAtMinute(2),
   }
   const second = await evaluatePull(from, head, [overrideComment])
   expect(second.verdict.reasons).toEqual([{ code: 'all-checks-passed', text: 'all checks passed' }])
   const { permit } = second.verdict
   if (!permit || second.merge.kind !== 'clean') throw new Error('there is no permit')
   expect(permit.landing.commit).toBe(second.merge.commit)
-  expect(await fixture.mirror.messageOf(permit.landing.commit)).toContain(
+  expect(await ownershipScenario.mirror.messageOf(permit.landing.commit)).toContain(
     'Overridden by maria: channel-removed, because nobody looks after it',
   )
   expect(
@@ -121,8 +121,8 @@ test('an override with a reason applies until its comment is deleted or the head
   // The comment was deleted, so its override no longer applies.
   expect((await evaluatePull(from, head, [])).verdict.kind).toBe('blocked')
   // The same comment with another head, which changes something else.
-  const more = fixture.origin.commit(
-    { ...baseFiles, [getCatalogPath('mine')]: catalogYaml('mine', ['1.1.0']) },
+  const more = ownershipScenario.origin.commit(
+    { ...baseFiles, [getCatalogPath('mine')]: createCatalogYaml('mine', ['1.1.0']) },
     [head],
   )
   expect((await evaluatePull(from, more, [overrideComment])).verdict.kind).not.toBe('merge')

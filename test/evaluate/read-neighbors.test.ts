@@ -17,8 +17,8 @@ import {
 } from '../../src/evaluate/read-neighbors.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'neighbours-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'neighbours-'))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 const packageRoot = 'operators/foo'
 
@@ -97,19 +97,21 @@ test('a bundle that was evaluated is not read again after its merge', async () =
 test('the disk cache returns what was read, drops older versions, and keeps other facts', async () => {
   const { entries, repository } = createPackage('disk', ['3.0.0'])
   for (const other of ['facts-4', 'neighbours-0']) {
-    mkdirSync(join(folder, other))
-    writeFileSync(join(folder, other, 'x.json'), '')
+    mkdirSync(join(temporaryDirectory, other))
+    writeFileSync(join(temporaryDirectory, other, 'x.json'), '')
   }
   await readNeighborBundleFacts(
-    { repository, cache: openBlobFactsCache(folder) },
+    { repository, cache: openBlobFactsCache(temporaryDirectory) },
     entries,
     packageRoot,
     new Map(),
   )
-  expect(readdirSync(folder).sort()).toEqual(['facts-4', 'neighbours-1'])
-  const [file = ''] = readdirSync(join(folder, 'neighbours-1'))
+  expect(readdirSync(temporaryDirectory).sort()).toEqual(['facts-4', 'neighbours-1'])
+  const [file = ''] = readdirSync(join(temporaryDirectory, 'neighbours-1'))
   const key = file.replace('.json', '')
-  const cachedFacts = (await openBlobFactsCache(folder).getCached(neighborFactsCache, [key])).get(key)
+  const cachedFacts = (await openBlobFactsCache(temporaryDirectory).getCached(neighborFactsCache, [key])).get(
+    key,
+  )
   const read = await readNeighborBundleFacts(
     { repository, cache: openMemoryCache(systemClock) },
     entries,

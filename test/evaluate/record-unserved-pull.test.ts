@@ -1,6 +1,6 @@
 // What a branch that the bot does not work for has to do with approvals.
 import { expect, test } from '@jest/globals'
-import { recordUnservedPull } from '../../src/evaluate/record-unserved-pull.ts'
+import { recordPullOnUnhandledBranch } from '../../src/evaluate/record-unserved-pull.ts'
 import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 
@@ -9,8 +9,8 @@ test('a pull request that went to another branch and came back is in another epo
   const { repository, pull, head, baseRef } = createSnapshot()
   const observeHead = () => store.observe(repository, pull, { head, baseRef, config: 'default' })
   expect(await observeHead()).toBe(0)
-  await recordUnservedPull(createSnapshot({ baseRef: 'release' }), store)
-  await recordUnservedPull(createSnapshot({ baseRef: 'release' }), store)
+  await recordPullOnUnhandledBranch(createSnapshot({ baseRef: 'release' }), store)
+  await recordPullOnUnhandledBranch(createSnapshot({ baseRef: 'release' }), store)
   expect(await observeHead()).toBe(2)
 })
 
@@ -20,6 +20,6 @@ test('a review that is first seen there is not of what comes back', async () => 
   const reviews = [
     { id: 7, author: null, state: 'approved', commit: null, submittedAt: '2026-11-23T00:00:00Z' },
   ] as const
-  await recordUnservedPull(createSnapshot({ baseRef: 'release', reviews }), store)
+  await recordPullOnUnhandledBranch(createSnapshot({ baseRef: 'release', reviews }), store)
   expect(await store.firstSeenReviews(repository, pull, 1, [7])).toEqual(new Map([[7, 0]]))
 })

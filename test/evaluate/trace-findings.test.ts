@@ -10,41 +10,41 @@ import { getFindingKey } from '../../src/report/traced-line.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 
-let fixture: OwnershipScenario
+let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
-  fixture = await openOwnershipScenario('traced')
+  ownershipScenario = await openOwnershipScenario('traced')
 }, 180_000)
-afterAll(() => fixture.close())
+afterAll(() => ownershipScenario.close())
 
 const catalogPath = 'catalogs/v4.20/foo/catalog.yaml'
-const createEntryYaml = (version: string, replaces = '') =>
+const createChannelEntryYaml = (version: string, replaces = '') =>
   `  - name: foo.v${version}\n${replaces === '' ? '' : `    replaces: foo.v${replaces}\n`}`
 const createChannelYaml = (...entries: string[]) =>
   `schema: olm.channel\npackage: foo\nname: stable\nentries:\n${entries.join('')}`
-const notesText = Array.from({ length: 12 }, (_, at) => `# note ${at}\n`).join('')
-const oldCatalog = `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'))}${notesText}`
+const yamlCommentLines = Array.from({ length: 12 }, (_, at) => `# note ${at}\n`).join('')
+const originalCatalogYaml = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'))}${yamlCommentLines}`
 
 /** Creates a finding on every line of the merged file, and traces them. */
 async function createFindingPerLine(base: CommitSha, head: CommitSha) {
-  fixture.origin.branch('main', base)
-  fixture.origin.pull(7, head)
-  await fixture.mirror.fetch('main', toPullNumber(7))
-  const merge = await fixture.mirror.merge(base, head, 'm')
+  ownershipScenario.origin.branch('main', base)
+  ownershipScenario.origin.pull(7, head)
+  await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+  const merge = await ownershipScenario.mirror.merge(base, head, 'm')
   if (merge.kind !== 'clean') throw new Error(merge.kind)
   const textOf = async (tree: TreeSha) => {
-    const blob = await fixture.mirror.entry(tree, catalogPath)
-    return blob ? new TextDecoder().decode(await fixture.mirror.read(blob.oid)).split('\n') : []
+    const blob = await ownershipScenario.mirror.entry(tree, catalogPath)
+    return blob ? new TextDecoder().decode(await ownershipScenario.mirror.read(blob.oid)).split('\n') : []
   }
   const linesBySide = {
-    head: await textOf(await fixture.mirror.treeOf(head)),
-    base: await textOf(await fixture.mirror.treeOf(base)),
+    head: await textOf(await ownershipScenario.mirror.treeOf(head)),
+    base: await textOf(await ownershipScenario.mirror.treeOf(base)),
   }
   const lines = await textOf(merge.tree)
   const findings = lines.map((_, at): Finding => ({
     ...{ rule: 'x', severity: 'error', what: '', why: '', fix: '' },
     at: { file: catalogPath, line: at + 1, column: 1 },
   }))
-  const traced = await traceFindings(findings, { head, base, result: merge.tree }, fixture.mirror)
+  const traced = await traceFindings(findings, { head, base, result: merge.tree }, ownershipScenario.mirror)
   const locations = traced.lines.map(({ line, side, first }) => ({
     side,
     first,
@@ -55,13 +55,13 @@ async function createFindingPerLine(base: CommitSha, head: CommitSha) {
 }
 
 const commitCatalog = (text: string, parents: CommitSha[] = [], more: OriginFiles = {}) =>
-  fixture.origin.commit({ [catalogPath]: text, ...more }, parents)
+  ownershipScenario.origin.commit({ [catalogPath]: text, ...more }, parents)
 
 describe('every line of the result links to the same line', () => {
   test('on the head if the base has not moved', async () => {
-    const base = commitCatalog(oldCatalog)
+    const base = commitCatalog(originalCatalogYaml)
     const head = commitCatalog(
-      `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.2.0', '1.0.0'))}${notesText}`,
+      `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.0.0'))}${yamlCommentLines}`,
       [base],
     )
     const { lines, places } = await createFindingPerLine(base, head)
@@ -69,10 +69,10 @@ describe('every line of the result links to the same line', () => {
     for (const { side, text, shown } of places) expect({ side, shown }).toEqual({ side: 'head', shown: text })
   })
   test('on the head, or on the base for lines from another merge', async () => {
-    const from = commitCatalog(oldCatalog)
-    const head = commitCatalog(`${oldCatalog}${createEntryYaml('0.9.0')}`, [from])
+    const from = commitCatalog(originalCatalogYaml)
+    const head = commitCatalog(`${originalCatalogYaml}${createChannelEntryYaml('0.9.0')}`, [from])
     const base = commitCatalog(
-      `# moved\n# twice\n${createChannelYaml(createEntryYaml('0.1.0'), createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'))}${notesText}`,
+      `# moved\n# twice\n${createChannelYaml(createChannelEntryYaml('0.1.0'), createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'))}${yamlCommentLines}`,
       [from],
     )
     const { lines, places } = await createFindingPerLine(base, head)
@@ -82,9 +82,9 @@ describe('every line of the result links to the same line', () => {
     expect(onBase).toEqual(['# moved', '# twice', '  - name: foo.v0.1.0'])
   })
   test('on the base in a file that the head does not have yet', async () => {
-    const from = fixture.origin.commit({ other: 'x\n' })
-    const head = fixture.origin.commit({ other: 'y\n' }, [from])
-    const base = commitCatalog(oldCatalog, [from], { other: 'x\n' })
+    const from = ownershipScenario.origin.commit({ other: 'x\n' })
+    const head = ownershipScenario.origin.commit({ other: 'y\n' }, [from])
+    const base = commitCatalog(originalCatalogYaml, [from], { other: 'x\n' })
     const { places } = await createFindingPerLine(base, head)
     for (const { side, text, shown } of places) expect({ side, shown }).toEqual({ side: 'base', shown: text })
   })
@@ -98,18 +98,18 @@ describe('a fix', () => {
   })
   async function fixesAt(base: CommitSha, head: CommitSha, line = 1) {
     const { commits } = await createFindingPerLine(base, head)
-    const { fixes, lines } = await traceFindings([heads(line)], commits, fixture.mirror)
+    const { fixes, lines } = await traceFindings([heads(line)], commits, ownershipScenario.mirror)
     expect(fixes.map(({ finding }) => finding)).toEqual(
       fixes.length === 0 ? [] : [getFindingKey(heads(line))],
     )
     return { fix: fixes[0], lines }
   }
-  const forked = `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.2.0', '1.0.0'))}${notesText}`
+  const forked = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.0.0'))}${yamlCommentLines}`
 
   test('is a suggestion on lines of the head, even if the base has moved', async () => {
-    const from = commitCatalog(oldCatalog)
+    const from = commitCatalog(originalCatalogYaml)
     const head = commitCatalog(forked, [from])
-    const base = commitCatalog(`# moved\n${oldCatalog}`, [from])
+    const base = commitCatalog(`# moved\n${originalCatalogYaml}`, [from])
     const { fix, lines } = await fixesAt(base, head, 2)
     expect(fix?.fix).toMatchObject({ first: 9, last: 10 })
     expect(fix?.suggestion).toEqual({ first: 8, last: 9 })
@@ -122,9 +122,9 @@ describe('a fix', () => {
     expect((await fixesAt(base, head)).fix).not.toHaveProperty('suggestion')
   })
   test('is not a suggestion if its lines came from another merge', async () => {
-    const from = commitCatalog(oldCatalog)
+    const from = commitCatalog(originalCatalogYaml)
     const base = commitCatalog(forked, [from])
-    const head = commitCatalog(`${oldCatalog}# mine\n`, [from])
+    const head = commitCatalog(`${originalCatalogYaml}# mine\n`, [from])
     const { fix, lines } = await fixesAt(base, head)
     expect(fix).not.toHaveProperty('suggestion')
     expect(lines.find(({ line }) => line === 8)).toMatchObject({ side: 'base', first: 8 })
@@ -138,19 +138,19 @@ describe('a conflicting head on the base', () => {
     data: { package: 'foo', channel: 'stable', heads: ['foo.v1.1.1', 'foo.v1.2.0'] },
   }
   test('is traced to the commit that added it, between other commits', async () => {
-    const from = commitCatalog(oldCatalog)
+    const from = commitCatalog(originalCatalogYaml)
     const head = commitCatalog(
-      `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.1.1', '1.1.0'))}`,
+      `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.1.1', '1.1.0'))}`,
       [from],
     )
-    const theirs = `${createChannelYaml(createEntryYaml('1.0.0'), createEntryYaml('1.1.0', '1.0.0'), createEntryYaml('1.2.0', '1.1.0'))}`
-    const before = commitCatalog(`${oldCatalog}# x\n`, [from])
+    const theirs = `${createChannelYaml(createChannelEntryYaml('1.0.0'), createChannelEntryYaml('1.1.0', '1.0.0'), createChannelEntryYaml('1.2.0', '1.1.0'))}`
+    const before = commitCatalog(`${originalCatalogYaml}# x\n`, [from])
     const conflictingCommit = commitCatalog(theirs, [before])
     const base = commitCatalog(`${theirs}# y\n`, [conflictingCommit])
-    fixture.origin.branch('main', base)
-    fixture.origin.pull(7, head)
-    await fixture.mirror.fetch('main', toPullNumber(7))
-    const moved = await findHeadConflicts([forked], { head, base }, fixture.mirror)
+    ownershipScenario.origin.branch('main', base)
+    ownershipScenario.origin.pull(7, head)
+    await ownershipScenario.mirror.fetch('main', toPullNumber(7))
+    const moved = await findHeadConflicts([forked], { head, base }, ownershipScenario.mirror)
     expect(moved).toEqual([
       {
         commit: conflictingCommit,
@@ -160,7 +160,7 @@ describe('a conflicting head on the base', () => {
         isSame: true,
       },
     ])
-    expect(await findHeadConflicts([forked], { head, base: from }, fixture.mirror)).toEqual([])
+    expect(await findHeadConflicts([forked], { head, base: from }, ownershipScenario.mirror)).toEqual([])
   })
 })
 

@@ -20,16 +20,21 @@ import { missingImagesMarker } from '../../src/report/missing-images-issue.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import type { MockIssue } from '../../sandbox/github/github-data.ts'
 import { allPermissions, type GitHubFixture } from '../sandbox/github/github-fixture.ts'
-import { rejectingPublisher } from '../publish/process/rejecting-publisher.ts'
-import { rejectingClusterTests } from '../cluster-test/process/rejecting-cluster-tests.ts'
+import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
+import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
 import { openJobFixture, type JobFixture } from '../server/jobs/job-fixture.ts'
 import { systemTestClock as realClock } from '../adapters/store/sample-records.ts'
 
 const hourMs = 3600_000
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const createOkAnswer = (of = imageDigest): ImageAnswer => ({ kind: 'ok', digest: of, mediaType: '', size: 1 })
-const missingAnswer: ImageAnswer = { kind: 'missing', reason: 'the registry does not have it (404)' }
-const unavailableAnswer: ImageAnswer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
+const createFoundImageAnswer = (of = imageDigest): ImageAnswer => ({
+  kind: 'ok',
+  digest: of,
+  mediaType: '',
+  size: 1,
+})
+const missingImageAnswer: ImageAnswer = { kind: 'missing', reason: 'the registry does not have it (404)' }
+const unavailableImageAnswer: ImageAnswer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
 
 let jobFixture: JobFixture
 let githubFixture: GitHubFixture
@@ -76,12 +81,12 @@ const createBundleBlob = (name: string, image: string, related: readonly string[
 const renderCatalog = (...bundles: readonly ReturnType<typeof createBundleBlob>[]) =>
   bundles.map((each) => JSON.stringify(each)).join('\n')
 
-const firstImage = 'registry.test/alpha:v1'
-const secondImage = 'registry.test/alpha:v2'
+const firstImageReference = 'registry.test/alpha:v1'
+const secondImageReference = 'registry.test/alpha:v2'
 const catalogFiles = {
   'catalogs/v4.18/alpha/catalog.json': renderCatalog(
-    createBundleBlob('alpha.v1', firstImage),
-    createBundleBlob('alpha.v2', secondImage),
+    createBundleBlob('alpha.v1', firstImageReference),
+    createBundleBlob('alpha.v2', secondImageReference),
   ),
   'operators/alpha/ci.yaml': 'reviewers:\n  - alice\n',
 }
@@ -126,12 +131,12 @@ async function openScanScenario(
         refreshImage: async (reference) => {
           if (left-- <= 0) throw new Error('killed')
           askedReferences.push(reference)
-          return answers.get(reference) ?? createOkAnswer()
+          return answers.get(reference) ?? createFoundImageAnswer()
         },
         close: async () => undefined,
       },
-      publishing: rejectingPublisher,
-      clusterTests: rejectingClusterTests,
+      publishing: rejectingPublishClient,
+      clusterTests: rejectingClusterTestClient,
       loader: createCatalogLoader(loaded, store),
       evaluationPool: {
         evaluate: () => Promise.reject(new Error('nobody looks here')),
@@ -198,7 +203,7 @@ describe('an image that disappears', () => {
   test('is reported by our App after a second check an hour later, in one issue with locations', async () => {
     await scenario.advanceDay()
     expect(scenario.issues()).toEqual([])
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     const [issue, ...more] = scenario.issues()
     expect(more).toEqual([])
@@ -207,39 +212,39 @@ describe('an image that disappears', () => {
       title: '1 image in alpha is missing or changed',
       app: githubFixture.app,
     })
-    expect(issue?.body).toContain(`\`${firstImage}\` **is missing**`)
+    expect(issue?.body).toContain(`\`${firstImageReference}\` **is missing**`)
     expect(issue?.body).toContain('Owners: `alice`')
     expect(issue?.body).toContain(
       '`alpha.v1` in the catalog `catalogs/v4.18`: `catalogs/v4.18/alpha/catalog.json:1`',
     )
-    expect(issue?.body).not.toContain(secondImage)
+    expect(issue?.body).not.toContain(secondImageReference)
   }, 180_000)
 
   test('is not reported if it is back at the second check', async () => {
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceHours(0)
-    scenario.answers.delete(firstImage)
+    scenario.answers.delete(firstImageReference)
     await scenario.advanceHours(1.05)
     expect(scenario.issues()).toEqual([])
     expect((await readScanState(store, scenario.ctx.forge.repository)).missingImages).toEqual({})
   }, 180_000)
 
   test('is reported in the same issue as the next one, which is not rewritten while unchanged', async () => {
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     const before = countIssueWrites()
     await scenario.advanceDay()
     expect(countIssueWrites()).toBe(before)
-    scenario.answers.set(secondImage, missingAnswer)
+    scenario.answers.set(secondImageReference, missingImageAnswer)
     await scenario.advanceDay()
     expect(scenario.issues().map(({ title }) => title)).toEqual(['2 images in alpha are missing or changed'])
-    expect(scenario.issues()[0]?.body).toContain(secondImage)
+    expect(scenario.issues()[0]?.body).toContain(secondImageReference)
   }, 180_000)
 
   test('and comes back closes the issue with a comment, and the next one reopens it', async () => {
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
-    scenario.answers.delete(firstImage)
+    scenario.answers.delete(firstImageReference)
     await scenario.advanceDay()
     const [issue] = scenario.issues()
     expect(issue).toMatchObject({
@@ -250,29 +255,29 @@ describe('an image that disappears', () => {
     expect(issue?.comments.map(({ body }) => body)).toEqual([
       expect.stringMatching(/is available again.*closes this issue/),
     ])
-    scenario.answers.set(secondImage, missingAnswer)
+    scenario.answers.set(secondImageReference, missingImageAnswer)
     await scenario.advanceDay()
     expect(scenario.issues()).toHaveLength(1)
     expect(issue).toMatchObject({ state: 'open', title: '1 image in alpha is missing or changed' })
-    scenario.answers.delete(secondImage)
+    scenario.answers.delete(secondImageReference)
     await scenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed' })
     expect(issue?.comments).toHaveLength(2)
   }, 180_000)
 
   test('is no longer missing after its bundle is removed from the catalog', async () => {
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     await githubFixture.github.pushToBase(scenario.full, {
-      'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImage)),
+      'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImageReference)),
     })
     await scenario.advanceDay()
     expect(scenario.issues()).toMatchObject([{ state: 'closed' }])
   }, 180_000)
 
   test('is not reported again after a person closed the issue, unless it disappears again', async () => {
-    scenario.answers.set(firstImage, missingAnswer)
-    scenario.answers.set(secondImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
+    scenario.answers.set(secondImageReference, missingImageAnswer)
     await scenario.advanceHours(0)
     await scenario.advanceHours(1.05)
     const [issue] = scenario.issues()
@@ -280,17 +285,17 @@ describe('an image that disappears', () => {
     githubFixture.github.editIssue(issue, { state: 'closed', reason: 'not_planned' }, 'maintainer')
     await scenario.advanceDay()
     // One comes back: the set changed, but has nothing new.
-    scenario.answers.delete(firstImage)
+    scenario.answers.delete(firstImageReference)
     await scenario.advanceDay()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'not_planned' })
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     expect(scenario.issues()).toHaveLength(1)
     expect(issue.state).toBe('open')
   }, 180_000)
 
   test('is counted in metrics, with the references checked and the end of the last scan', async () => {
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     const text = await scenario.ctx.app.metrics.registry.metrics()
     expect(text).toContain(`catalog_bot_scan_missing_references{repository="${scenario.full}"} 1`)
@@ -302,14 +307,14 @@ describe('an image that disappears', () => {
 
 describe('not reported as missing', () => {
   test.each<[string, ImageAnswer]>([
-    ['an outage', unavailableAnswer],
+    ['an outage', unavailableImageAnswer],
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that is not queried', { kind: 'blocked', reason: 'not https' }],
   ])(
     '%s, even if it persists',
     async (_name, answer) => {
       await openScenario()
-      scenario.answers.set(firstImage, answer)
+      scenario.answers.set(firstImageReference, answer)
       await scenario.advanceDay()
       expect(scenario.issues()).toEqual([])
       expect((await readScanState(store, scenario.ctx.forge.repository)).finished?.unknown).toBe(1)
@@ -329,7 +334,7 @@ describe('not reported as missing', () => {
   test('an image of a package that the configuration ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
     await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': silent })
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     expect(scenario.issues()).toEqual([])
   }, 180_000)
@@ -341,15 +346,17 @@ describe('the scope of a scan', () => {
     const listed = `registry.test/list@${imageDigest}`
     const files = {
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(
-        createBundleBlob('alpha.v1', firstImage, [related, firstImage]),
+        createBundleBlob('alpha.v1', firstImageReference, [related, firstImageReference]),
       ),
-      'catalogs/v4.19/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v1', firstImage, [related])),
+      'catalogs/v4.19/alpha/catalog.json': renderCatalog(
+        createBundleBlob('alpha.v1', firstImageReference, [related]),
+      ),
       'catalogs.yaml': `references:\n  - name: alpha\n    image: ${listed}\n`,
       '.github/catalog-bot.yml': 'branches: ["release-*"]\n',
     }
     await openScenario(files)
     const older = {
-      'catalogs/v4.17/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v0', secondImage)),
+      'catalogs/v4.17/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v0', secondImageReference)),
     }
     await githubFixture.github.pushToBase(scenario.full, older, { branch: 'release-4.17' })
     await githubFixture.github.pushToBase(
@@ -361,10 +368,12 @@ describe('the scope of a scan', () => {
       },
       { branch: 'other' },
     )
-    scenario.answers.set(secondImage, missingAnswer)
-    scenario.answers.set(listed, missingAnswer)
+    scenario.answers.set(secondImageReference, missingImageAnswer)
+    scenario.answers.set(listed, missingImageAnswer)
     await scenario.advanceHours(0)
-    expect([...scenario.askedReferences].sort()).toEqual([firstImage, secondImage, listed, related].sort())
+    expect([...scenario.askedReferences].sort()).toEqual(
+      [firstImageReference, secondImageReference, listed, related].sort(),
+    )
     await scenario.advanceHours(1.05)
     const body = scenario.issues()[0]?.body
     expect(body).toContain('on branch `release-4.17`')
@@ -377,7 +386,7 @@ describe('the scope of a scan', () => {
       'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v1', pinned)),
     })
     await scenario.advanceDay()
-    scenario.answers.set(firstImage, createOkAnswer(`sha256:${'b'.repeat(64)}`))
+    scenario.answers.set(firstImageReference, createFoundImageAnswer(`sha256:${'b'.repeat(64)}`))
     await scenario.advanceDay()
     expect(scenario.issues()[0]?.body).toContain('**has a tag that was moved**')
   }, 180_000)
@@ -387,7 +396,7 @@ describe('the scope of a scan', () => {
     await scenario.advanceDay()
     expect(scenario.askedReferences).toEqual([])
     await openScenario({ ...catalogFiles, '.github/catalog-bot.yml': 'images:\n  scan:\n    issue: false\n' })
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     expect(scenario.askedReferences).not.toEqual([])
     expect(scenario.issues()).toEqual([])
@@ -424,7 +433,7 @@ describe('a scan of many references', () => {
       ...files,
       'catalogs/v4.18/alpha/more.json': renderCatalog(createBundleBlob('alpha.v900', 'other.test/well:v1')),
     })
-    for (const reference of many) scenario.answers.set(reference, unavailableAnswer)
+    for (const reference of many) scenario.answers.set(reference, unavailableImageAnswer)
     await scenario.advanceHours(0)
     // Four concurrent requests, five times in a row.
     expect(
@@ -436,7 +445,7 @@ describe('a scan of many references', () => {
 
   test('reports nothing after losing its lease while reading catalogs', async () => {
     await openScenario()
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceHours(24)
     const { store: own } = scenario.ctx.app
     let renewals = 0
@@ -472,7 +481,7 @@ describe('a scan of many references', () => {
 describe('the issue', () => {
   test('is found again, not opened twice, if a process died before it stored the number', async () => {
     await openScenario()
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     // GitHub opens the issue, but the response is lost.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(scenario.advanceDay()).rejects.toMatchObject({ code: 'unavailable', retryable: true })
@@ -485,11 +494,11 @@ describe('the issue', () => {
 
   test('is closed even if a process died before storing its number and no image is missing now', async () => {
     await openScenario()
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
     await expect(scenario.advanceDay()).rejects.toMatchObject({ retryable: true })
     await githubFixture.github.pushToBase(scenario.full, {
-      'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImage)),
+      'catalogs/v4.18/alpha/catalog.json': renderCatalog(createBundleBlob('alpha.v2', secondImageReference)),
     })
     await scenario.advanceHours(0)
     expect(scenario.issues()).toMatchObject([{ state: 'closed' }])
@@ -503,7 +512,7 @@ describe('the issue', () => {
       'All is well',
       `${missingImagesMarker}\nall is well`,
     )
-    scenario.answers.set(firstImage, missingAnswer)
+    scenario.answers.set(firstImageReference, missingImageAnswer)
     await scenario.advanceDay()
     expect(forged).toMatchObject({ title: 'All is well', body: `${missingImagesMarker}\nall is well` })
     expect(scenario.issues().filter(({ app: by }) => by === githubFixture.app)).toHaveLength(1)
@@ -513,14 +522,14 @@ describe('the issue', () => {
     ['issues are disabled', () => githubFixture.github.setIssues(scenario.full, false)],
     [
       'the App may not write issues',
-      () => githubFixture.github.setPermissions(githubFixture.installation, permissionsWithout('issues')),
+      () => githubFixture.github.setPermissions(githubFixture.installation, omitPermission('issues')),
     ],
     ['the repository is archived', () => githubFixture.github.archive(scenario.full)],
   ])(
     'is skipped, logged, and counted if %s, and opened once possible',
     async (_name, forbid) => {
       await openScenario()
-      scenario.answers.set(firstImage, missingAnswer)
+      scenario.answers.set(firstImageReference, missingImageAnswer)
       forbid()
       try {
         await scenario.advanceDay()
@@ -541,7 +550,7 @@ describe('the issue', () => {
   )
 })
 
-function permissionsWithout(permission: keyof typeof allPermissions): Record<string, 'read' | 'write'> {
+function omitPermission(permission: keyof typeof allPermissions): Record<string, 'read' | 'write'> {
   const { [permission]: _taken, ...rest } = allPermissions
   return rest
 }

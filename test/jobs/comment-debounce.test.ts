@@ -1,12 +1,12 @@
 // How long the comment that a pull request is ready is delayed. Usually it is merged by then.
 import { expect, test } from '@jest/globals'
-import { readReadyCommentDelay } from '../../src/jobs/comment-debounce.ts'
+import { resolveReadyCommentDelaySeconds } from '../../src/jobs/comment-debounce.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
-function createCommentContext() {
+function createReportCommentContext() {
   const storedValues = new Map<string, unknown>()
   let now = 1_000_000
   const store = {
@@ -21,27 +21,33 @@ function createCommentContext() {
 }
 
 test('delays an edit by 30 s and a first comment by 120 s, regardless of further evaluations', async () => {
-  const { context, later } = createCommentContext()
+  const { context, later } = createReportCommentContext()
   const snapshot = createSnapshot()
-  expect(await readReadyCommentDelay(snapshot, context, 'edit')).toBe(30)
+  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(30)
   later(20)
-  expect(await readReadyCommentDelay(snapshot, context, 'edit')).toBe(10)
+  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(10)
   later(10)
-  expect(await readReadyCommentDelay(snapshot, context, 'edit')).toBe(0)
+  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(0)
   later(3600)
-  expect(await readReadyCommentDelay(snapshot, context, 'edit')).toBe(0)
-  expect(await readReadyCommentDelay({ ...snapshot, pull: toPullNumber(8) }, context, 'first')).toBe(120)
+  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(0)
+  expect(
+    await resolveReadyCommentDelaySeconds({ ...snapshot, pull: toPullNumber(8) }, context, 'first'),
+  ).toBe(120)
 })
 
 test('restarts the delay for another head, and after the cache lost its start', async () => {
-  const { context, forget, later } = createCommentContext()
+  const { context, forget, later } = createReportCommentContext()
   const snapshot = createSnapshot()
-  await readReadyCommentDelay(snapshot, context, 'edit')
+  await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')
   later(40)
   expect(
-    await readReadyCommentDelay({ ...snapshot, head: toCommitSha(createHexSha('e')) }, context, 'edit'),
+    await resolveReadyCommentDelaySeconds(
+      { ...snapshot, head: toCommitSha(createHexSha('e')) },
+      context,
+      'edit',
+    ),
   ).toBe(30)
   later(40)
   forget()
-  expect(await readReadyCommentDelay(snapshot, context, 'edit')).toBe(30)
+  expect(await resolveReadyCommentDelaySeconds(snapshot, context, 'edit')).toBe(30)
 })

@@ -29,7 +29,7 @@ function createManualClock() {
 const flushEvents = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Whether the slot was allowed to continue. */
-function trackProgress(slot: JobSlot): { is: boolean } {
+function trackSlotYield(slot: JobSlot): { is: boolean } {
   const state = { is: false }
   void slot.yieldToLightJobs().then(() => (state.is = true))
   return state
@@ -50,7 +50,7 @@ test('a heavy job waits while a light job or a job of unknown cost is running', 
   const { turns, heavy } = createSchedulerSetup()
   const [known, unknown] = [turns.startJob(), turns.startJob()]
   known.setCost('light', 'alice')
-  const one = trackProgress(heavy('mallory'))
+  const one = trackSlotYield(heavy('mallory'))
   await flushEvents()
   expect([one.is, turns.waiting]).toEqual([false, 1])
   known.end()
@@ -73,12 +73,12 @@ test('other jobs delay a heavy job up to a limit, summed over all its pauses', a
   const { turns, heavy, pass } = createSchedulerSetup()
   turns.startJob()
   const slot = heavy('alice')
-  const first = trackProgress(slot)
+  const first = trackSlotYield(slot)
   await pass(999)
   expect(first.is).toBe(false)
   await pass(1)
   expect(first.is).toBe(true)
-  const second = trackProgress(slot)
+  const second = trackSlotYield(slot)
   await flushEvents()
   expect(second.is).toBe(true)
 })
@@ -86,7 +86,7 @@ test('other jobs delay a heavy job up to a limit, summed over all its pauses', a
 test('runs only the maximum number of heavy jobs, and reuses a slot that is freed', async () => {
   const { heavy, turns } = createSchedulerSetup(2)
   const [a, b, c] = [heavy('a'), heavy('b'), heavy('c')]
-  const [atA, atB, atC] = [trackProgress(a), trackProgress(b), trackProgress(c)]
+  const [atA, atB, atC] = [trackSlotYield(a), trackSlotYield(b), trackSlotYield(c)]
   await flushEvents()
   expect([atA.is, atB.is, atC.is]).toEqual([true, true, false])
   // A job that holds a slot keeps it.
@@ -100,8 +100,8 @@ test('runs only the maximum number of heavy jobs, and reuses a slot that is free
 test('an account with many heavy jobs waits behind an account with few', async () => {
   const { heavy } = createSchedulerSetup(2)
   const mallory = [1, 2, 3, 4].map(() => heavy('mallory'))
-  const hers = mallory.map(trackProgress)
-  const his = trackProgress(heavy('alice'))
+  const hers = mallory.map(trackSlotYield)
+  const his = trackSlotYield(heavy('alice'))
   await flushEvents()
   expect(hers.map(({ is }) => is)).toEqual([true, true, false, false])
   mallory[0]?.end()
@@ -118,7 +118,7 @@ test('a third light job of an account waits for other accounts, and up to a limi
   }
   const [first, second, third] = [light('mallory'), light('mallory'), light('mallory')]
   const alice = light('alice')
-  const [atThird, atAlice] = [trackProgress(third), trackProgress(alice)]
+  const [atThird, atAlice] = [trackSlotYield(third), trackSlotYield(alice)]
   await flushEvents()
   expect([atThird.is, atAlice.is]).toEqual([false, true])
   first.end()
@@ -129,7 +129,7 @@ test('a third light job of an account waits for other accounts, and up to a limi
   await flushEvents()
   expect(atThird.is).toBe(true)
   const [, , late] = [light('mallory'), light('mallory'), light('mallory')]
-  const atLate = trackProgress(late)
+  const atLate = trackSlotYield(late)
   await pass(1000)
   expect(atLate.is).toBe(true)
 })
@@ -138,7 +138,7 @@ test('a job that turns out to be heavy no longer delays heavy jobs', async () =>
   const { turns, heavy } = createSchedulerSetup()
   const slot = turns.startJob()
   slot.setCost('light', 'mallory')
-  const one = trackProgress(heavy('alice'))
+  const one = trackSlotYield(heavy('alice'))
   slot.setCost('heavy', 'mallory')
   await flushEvents()
   expect(one.is).toBe(true)
@@ -147,7 +147,7 @@ test('a job that turns out to be heavy no longer delays heavy jobs', async () =>
 test('closing the scheduler lets all waiting jobs continue', async () => {
   const { turns, heavy } = createSchedulerSetup(1)
   turns.startJob()
-  const [one, other] = [trackProgress(heavy('a')), trackProgress(heavy('b'))]
+  const [one, other] = [trackSlotYield(heavy('a')), trackSlotYield(heavy('b'))]
   turns.close()
   await flushEvents()
   expect([one.is, other.is]).toEqual([true, true])

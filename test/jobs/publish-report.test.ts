@@ -8,11 +8,11 @@ import type { ReportOptions } from '../../src/report/report-options.ts'
 import type { ForgeAction, Forge, OwnReports } from '../../src/ports/forge.ts'
 import { createGateInput, createPassedOutcome, createHexSha } from '../policy/gate-builders.ts'
 
-const waitingOutcomes = [
+const outcomesAwaitingApproval = [
   createPassedOutcome('ownership', { waiting: [{ what: 'an owner of foo must approve', who: ['olga'] }] }),
 ]
 
-interface ReportPresence {
+interface PublishedReportState {
   readonly isWaiting?: boolean
   readonly comment?: string
   readonly publishOptions?: PublishReportOptions
@@ -21,7 +21,7 @@ interface ReportPresence {
 /** The actions that a report causes, given what GitHub already shows. */
 async function computeReportActions(
   options: Partial<ReportOptions>,
-  { isWaiting = false, comment = '', publishOptions = {} }: ReportPresence = {},
+  { isWaiting = false, comment = '', publishOptions = {} }: PublishedReportState = {},
 ) {
   const done: ForgeAction[] = []
   let reads = 0
@@ -44,7 +44,7 @@ async function computeReportActions(
     },
   } as unknown as Forge
   const outcomes = createGateInput().outcomes.map((each) =>
-    isWaiting && each.check === 'ownership' ? (waitingOutcomes[0] ?? each) : each,
+    isWaiting && each.check === 'ownership' ? (outcomesAwaitingApproval[0] ?? each) : each,
   )
   const verdict = decideVerdict(createGateInput({ outcomes }))
   const shownAt = await publishReport(

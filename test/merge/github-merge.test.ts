@@ -3,7 +3,7 @@ import type { MergedCommitVerdict } from '../../src/policy/verdict.ts'
 import type { MergeOptions } from '../../src/merge/merge-options.ts'
 import { runGit } from '../sandbox/github/github-fixture.ts'
 import {
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
@@ -23,14 +23,15 @@ afterEach(async () => {
   scenario.github.clearFaults()
 })
 
-const githubMerge = (method: 'merge' | 'squash' | 'rebase') => ({ kind: 'github-merge', method }) as const
-const mergeRoute = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge'
+const githubMergeStrategy = (method: 'merge' | 'squash' | 'rebase') =>
+  ({ kind: 'github-merge', method }) as const
+const pullMergeApiRoute = 'PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge'
 const listMergeCalls = () =>
   scenario.github.requests.filter(
     ({ method, path }) => method === 'PUT' && path.startsWith(`/repos/${scenario.full}/`),
   )
 /** Runs `happens` right before the merge request to GitHub. */
-const runBeforeMerge = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
+const createBeforeMergeHook = (happens: () => Promise<unknown>): Partial<MergeOptions> => ({
   merging: {
     ...scenario.options.merging,
     merge: async (...args) => {
@@ -39,7 +40,7 @@ const runBeforeMerge = (happens: () => Promise<unknown>): Partial<MergeOptions> 
     },
   },
 })
-const listIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
+const listMergeIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
 describe('a merge through the GitHub API', () => {
   test.each(['merge', 'squash', 'rebase'] as const)(
@@ -47,7 +48,7 @@ describe('a merge through the GitHub API', () => {
     async (method) => {
       const { permit } = await scenario.evaluate()
       const { base, head, tree } = permit.landing
-      const outcome = await scenario.merge(githubMerge(method))
+      const outcome = await scenario.merge(githubMergeStrategy(method))
       expect(outcome).toEqual({ kind: 'landed', commit: scenario.tip() })
       expect(await scenario.treeOf(scenario.tip())).toBe(tree)
       expect(scenario.pull.merged?.sha).toBe(scenario.tip())
@@ -55,14 +56,14 @@ describe('a merge through the GitHub API', () => {
       const expected = { merge: [base, head], squash: [base], rebase: parents }
       expect(parents).toEqual(expected[method])
       expect(scenario.intents).toMatchObject([
-        { outcome: 'landed', commit: scenario.tip(), method: githubMerge(method) },
+        { outcome: 'landed', commit: scenario.tip(), method: githubMergeStrategy(method) },
       ])
       expect(scenario.mismatches).toEqual([])
     },
   )
 
   test('uses the title and body of the validated merge', async () => {
-    await scenario.merge(githubMerge('merge'))
+    await scenario.merge(githubMergeStrategy('merge'))
     expect((await scenario.mirror.messageOf(scenario.tip())).trim()).toBe(
       'Merge pull request 1: Alpha\n\nHead',
     )
@@ -70,7 +71,7 @@ describe('a merge through the GitHub API', () => {
 
   test('sends no request if the base moves before the request', async () => {
     const moved: string[] = []
-    const outcome = await scenario.merge(githubMerge('merge'), {
+    const outcome = await scenario.merge(githubMergeStrategy('merge'), {
       store: {
         ...scenario.store,
         startMerge: async (...args) => {
@@ -82,17 +83,17 @@ describe('a merge through the GitHub API', () => {
     expect(outcome).toMatchObject({ kind: 'again' })
     expect(scenario.tip()).toBe(moved[0])
     expect(listMergeCalls()).toEqual([])
-    expect(listIntentOutcomes()).toEqual(['abandoned'])
+    expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
   })
 
   test('is a mismatch if the base moves right before GitHub merges', async () => {
     const outcome = await scenario.merge(
-      githubMerge('merge'),
-      runBeforeMerge(() => scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })),
+      githubMergeStrategy('merge'),
+      createBeforeMergeHook(() => scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })),
     )
     expect(outcome).toMatchObject({ kind: 'mismatch', mismatch: { found: scenario.tip() } })
     expect(scenario.mismatches).toHaveLength(1)
-    expect(listIntentOutcomes()).toEqual(['mismatch'])
+    expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
   })
 
   test('is a mismatch if the tree differs on the expected base', async () => {
@@ -100,15 +101,15 @@ describe('a merge through the GitHub API', () => {
     const { tree } = (await scenario.evaluate({ tree: permit.landing.head as never })).permit.landing
     const { mergePull: landPull } = await import('../../src/merge/merge-pull.ts')
     const other = (await scenario.evaluate({ tree })).permit
-    const plan = async () => ({ plan: { method: githubMerge('squash') } })
+    const plan = async () => ({ plan: { method: githubMergeStrategy('squash') } })
     expect(await landPull(examined, other, { ...scenario.options, plan })).toMatchObject({ kind: 'mismatch' })
     expect(scenario.mismatches[0]?.differs).toContain('but the validated tree is')
   })
 
   test('is a mismatch if a squash has the expected tree and another base', async () => {
     const outcome = await scenario.merge(
-      githubMerge('squash'),
-      runBeforeMerge(async () => {
+      githubMergeStrategy('squash'),
+      createBeforeMergeHook(async () => {
         // Moves the base to another commit with the same tree.
         await scenario.github.pushToBase(scenario.full, { 'later.txt': 'x\n' })
         await scenario.github.pushToBase(scenario.full, { 'later.txt': null })
@@ -133,8 +134,8 @@ describe('a merge through the GitHub API', () => {
       'with the %s method is recorded as merged if it is valid on its actual parent',
       async (method) => {
         let pushed = ''
-        const outcome = await scenario.merge(githubMerge(method), {
-          ...runBeforeMerge(async () => {
+        const outcome = await scenario.merge(githubMergeStrategy(method), {
+          ...createBeforeMergeHook(async () => {
             await pushes()
             pushed = scenario.tip()
           }),
@@ -142,15 +143,15 @@ describe('a merge through the GitHub API', () => {
         })
         expect(outcome).toEqual({ kind: 'landed', commit: scenario.tip() })
         expect(judged).toEqual([{ base: pushed, commit: scenario.tip() }])
-        expect(listIntentOutcomes()).toEqual(['landed'])
+        expect(listMergeIntentOutcomes()).toEqual(['landed'])
         expect(scenario.mismatches).toEqual([])
       },
     )
 
     test('is a mismatch with the reasons if it is invalid on its actual parent', async () => {
       const verdict = { kind: 'invalid', reasons: ['validation: 1 error'] } as const
-      const outcome = await scenario.merge(githubMerge('merge'), {
-        ...runBeforeMerge(pushes),
+      const outcome = await scenario.merge(githubMergeStrategy('merge'), {
+        ...createBeforeMergeHook(pushes),
         ...judging(verdict),
       })
       expect(outcome).toMatchObject({ kind: 'mismatch' })
@@ -158,9 +159,12 @@ describe('a merge through the GitHub API', () => {
     })
 
     test('is unclear while the evaluation is inconclusive, and a mismatch after ten minutes', async () => {
-      expect(await scenario.merge(githubMerge('merge'), { ...runBeforeMerge(pushes), ...judging() })).toEqual(
-        { kind: 'busy' },
-      )
+      expect(
+        await scenario.merge(githubMergeStrategy('merge'), {
+          ...createBeforeMergeHook(pushes),
+          ...judging(),
+        }),
+      ).toEqual({ kind: 'busy' })
       const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
       const again = (...verdicts: MergedCommitVerdict[]) =>
         settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
@@ -175,13 +179,13 @@ describe('a merge through the GitHub API', () => {
     })
 
     test('is recorded as merged if a later evaluation finds it valid', async () => {
-      await scenario.merge(githubMerge('squash'), { ...runBeforeMerge(pushes), ...judging() })
+      await scenario.merge(githubMergeStrategy('squash'), { ...createBeforeMergeHook(pushes), ...judging() })
       const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
       await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
         ...scenario.options,
         ...judging({ kind: 'valid' }),
       })
-      expect(listIntentOutcomes()).toEqual(['landed'])
+      expect(listMergeIntentOutcomes()).toEqual(['landed'])
       expect(scenario.mismatches).toEqual([])
     })
 
@@ -220,28 +224,33 @@ describe('a merge through the GitHub API', () => {
       ['a second parent that is not the validated head', ['REAL', '-p', 'PARENT', '-p', 'HEAD^']],
       ['a third parent', ['REAL', '-p', 'PARENT', '-p', 'HEAD', '-p', 'HEAD^']],
     ])('is a mismatch with %s, without an evaluation', async (_, args) => {
-      await scenario.merge(githubMerge('merge'), { ...merges(...args), ...judging({ kind: 'valid' }) })
+      await scenario.merge(githubMergeStrategy('merge'), {
+        ...merges(...args),
+        ...judging({ kind: 'valid' }),
+      })
       expect(judged).toEqual([])
-      expect(listIntentOutcomes()).toEqual(['mismatch'])
+      expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
     })
   })
 
   test('merges nothing if the head moves right before the request', async () => {
     const tip = scenario.tip()
     const outcome = await scenario.merge(
-      githubMerge('merge'),
-      runBeforeMerge(() => scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: evil\n' })),
+      githubMergeStrategy('merge'),
+      createBeforeMergeHook(() =>
+        scenario.github.pushToPull(scenario.pull, { 'alpha.yaml': 'name: evil\n' }),
+      ),
     )
     expect(outcome).toMatchObject({ kind: 'again' })
     expect(scenario.tip()).toBe(tip)
-    expect(listIntentOutcomes()).toEqual(['abandoned'])
+    expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
   })
 
   test('is requested once, regardless of the error that GitHub returns', async () => {
     for (const status of [405, 409, 500, 502]) {
       const count = listMergeCalls().length
-      scenario.github.fail(mergeRoute, { status, body: { message: 'no' } }, 5)
-      await scenario.merge(githubMerge('merge')).catch(() => undefined)
+      scenario.github.fail(pullMergeApiRoute, { status, body: { message: 'no' } }, 5)
+      await scenario.merge(githubMergeStrategy('merge')).catch(() => undefined)
       expect(listMergeCalls()).toHaveLength(count + 1)
       scenario.github.clearFaults()
       await scenario.clock.sleep(60_000)
@@ -250,8 +259,11 @@ describe('a merge through the GitHub API', () => {
 
   test('that GitHub completes but reports as failed is found on the branch', async () => {
     for (const status of [405, 409]) {
-      scenario.github.fail(mergeRoute, { applyThenFail: status })
-      expect(await scenario.merge(githubMerge('squash'))).toEqual({ kind: 'landed', commit: scenario.tip() })
+      scenario.github.fail(pullMergeApiRoute, { applyThenFail: status })
+      expect(await scenario.merge(githubMergeStrategy('squash'))).toEqual({
+        kind: 'landed',
+        commit: scenario.tip(),
+      })
       await scenario.close()
       scenario = await mergeFixture.openScenario()
     }
@@ -261,9 +273,9 @@ describe('a merge through the GitHub API', () => {
     ['a 500 response after the merge', { applyThenFail: 500 }],
     ['a connection that breaks after the merge', { disconnect: 'after' }],
   ] as const)('with %s is completed by recovery, without another merge request', async (_, fault) => {
-    scenario.github.fail(mergeRoute, fault)
-    await expect(scenario.merge(githubMerge('rebase'))).rejects.toMatchObject({ code: 'unavailable' })
-    expect(listIntentOutcomes()).toEqual([undefined])
+    scenario.github.fail(pullMergeApiRoute, fault)
+    await expect(scenario.merge(githubMergeStrategy('rebase'))).rejects.toMatchObject({ code: 'unavailable' })
+    expect(listMergeIntentOutcomes()).toEqual([undefined])
     // GitHub has closed the pull request, so only recovery can complete the intent.
     const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', scenario.options)
@@ -272,28 +284,28 @@ describe('a merge through the GitHub API', () => {
   })
 
   test('with a lost response is requested again only after the GitHub timeout', async () => {
-    scenario.github.fail(mergeRoute, { status: 500 })
-    await expect(scenario.merge(githubMerge('merge'))).rejects.toMatchObject({ code: 'unavailable' })
-    expect(await scenario.merge(githubMerge('merge'))).toEqual({ kind: 'busy' })
+    scenario.github.fail(pullMergeApiRoute, { status: 500 })
+    await expect(scenario.merge(githubMergeStrategy('merge'))).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await scenario.merge(githubMergeStrategy('merge'))).toEqual({ kind: 'busy' })
     expect(listMergeCalls()).toHaveLength(1)
     await scenario.clock.sleep(31_000)
-    expect(await scenario.merge(githubMerge('merge'))).toMatchObject({ kind: 'landed' })
-    expect(listIntentOutcomes()).toEqual(['abandoned', 'landed'])
+    expect(await scenario.merge(githubMergeStrategy('merge'))).toMatchObject({ kind: 'landed' })
+    expect(listMergeIntentOutcomes()).toEqual(['abandoned', 'landed'])
   })
 
   test('that the branch rules reject reports the reason from GitHub', async () => {
     scenario.setRules([createPullRequestRule({ required_approving_review_count: 1 })])
-    expect(await scenario.merge(githubMerge('merge'))).toMatchObject({
+    expect(await scenario.merge(githubMergeStrategy('merge'))).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('At least 1 approving review') },
     })
-    expect(listIntentOutcomes()).toEqual(['abandoned'])
+    expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
   })
 
   test('is rejected without a mismatch if bob merges the pull request first', async () => {
     const outcome = await scenario.merge(
-      githubMerge('merge'),
-      runBeforeMerge(() =>
+      githubMergeStrategy('merge'),
+      createBeforeMergeHook(() =>
         mergeFixture.githubFixture.client(scenario.github.tokenFor('bob')).rest.pulls.merge({
           owner: 'catalogs',
           repo: scenario.full.split('/')[1] ?? '',
@@ -303,24 +315,28 @@ describe('a merge through the GitHub API', () => {
       ),
     )
     expect(outcome).toMatchObject({ kind: 'refused' })
-    expect(listIntentOutcomes()).toEqual(['abandoned'])
+    expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
     expect(scenario.mismatches).toEqual([])
   })
 
   test('is not requested if the branch requires up-to-date heads and the head is behind', async () => {
     const strict = { checks: { required: [{ name: 'ci' }], strict: true } } as never
-    expect(await scenario.merge(githubMerge('merge'), { rules: strict })).toMatchObject({
+    expect(await scenario.merge(githubMergeStrategy('merge'), { rules: strict })).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull' },
     })
     expect(listMergeCalls()).toEqual([])
     // On GitHub, `strict` has no effect without a required check.
     const idle = { checks: { required: [], strict: true } } as never
-    expect(await scenario.merge(githubMerge('merge'), { rules: idle })).toMatchObject({ kind: 'landed' })
+    expect(await scenario.merge(githubMergeStrategy('merge'), { rules: idle })).toMatchObject({
+      kind: 'landed',
+    })
     await scenario.close()
     scenario = await mergeFixture.openScenario({ behind: false })
-    scenario.setRules([createChecksRule([], { strict_required_status_checks_policy: true })])
-    expect(await scenario.merge(githubMerge('merge'), { rules: strict })).toMatchObject({ kind: 'landed' })
+    scenario.setRules([createStatusChecksRule([], { strict_required_status_checks_policy: true })])
+    expect(await scenario.merge(githubMergeStrategy('merge'), { rules: strict })).toMatchObject({
+      kind: 'landed',
+    })
     expect(botCheckNames).toHaveLength(2)
   })
 

@@ -3,17 +3,17 @@ import type { PendingMerge, MergeIntent } from '../../src/ports/merge-records.ts
 import type { Lease } from '../../src/ports/leases.ts'
 import type { Store } from '../../src/ports/store.ts'
 
-export type IntentOutcome = 'landed' | 'abandoned' | 'mismatch'
+export type MergeIntentOutcome = 'landed' | 'abandoned' | 'mismatch'
 
 export interface MemoryStore {
   readonly store: Store
-  readonly intents: readonly (MergeIntent & { readonly outcome?: IntentOutcome })[]
+  readonly intents: readonly (MergeIntent & { readonly outcome?: MergeIntentOutcome })[]
   /** Expires all leases. */
   expireLeases(): void
 }
 
 export function createMemoryStore(): MemoryStore {
-  const intents: (MergeIntent & { outcome?: IntentOutcome })[] = []
+  const intents: (MergeIntent & { outcome?: MergeIntentOutcome })[] = []
   const leases = new Map<string, { fence: number; held: boolean }>()
   const cache = new Map<string, unknown>()
   const state = new Map<string, unknown>()
@@ -40,7 +40,7 @@ export function createMemoryStore(): MemoryStore {
       intents.push(intent)
       return { ...intent }
     },
-    finishMerge: async ({ id, commit }: MergeIntent, outcome: IntentOutcome, landed = commit) => {
+    finishMerge: async ({ id, commit }: MergeIntent, outcome: MergeIntentOutcome, landed = commit) => {
       const intent = intents[id - 1]
       if (intent === undefined || (intent.outcome !== undefined && intent.outcome !== outcome))
         throw new Error(`intent ${id} is ${intent?.outcome ?? 'unknown'}`)

@@ -8,14 +8,14 @@ import { mintMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePullBatch, type BatchMember } from '../../src/merge/merge-batch.ts'
 import { toLeaseName } from '../../src/jobs/lease-name.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
-import { createChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
-import { withPowerCut, isMutatingCall, PowerCut } from './power-cut.ts'
+import { withPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'
 import {
   greenCheckRuns,
   MergeFixture,
   botCheckNames,
-  plainPush,
+  plainPushStrategy,
   type MergeScenario,
 } from './merge-fixture.ts'
 
@@ -38,7 +38,7 @@ interface BatchScenario {
 }
 
 /** Opens three pull requests for three files, each validated on top of the previous one. */
-async function openBatchScenario(method: MergeStrategy = plainPush): Promise<BatchScenario> {
+async function openBatchScenario(method: MergeStrategy = plainPushStrategy): Promise<BatchScenario> {
   const scenario = await mergeFixture.openScenario({ behind: false })
   openedScenarios.push(scenario)
   const pulls = [scenario.pull]
@@ -185,7 +185,7 @@ describe('a merge batch', () => {
   test('merges nothing and blames no member if GitHub rejects the push', async () => {
     const it = await openBatchScenario()
     const tip = it.scenario.tip()
-    it.scenario.setRules([createChecksRule(botCheckNames.map((context) => ({ context })))])
+    it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
     const { outcomes, refused } = await mergeScenarioBatch(it)
     expect(refused).toMatch(/check/)
     expect([...outcomes]).toEqual([])
@@ -195,7 +195,7 @@ describe('a merge batch', () => {
 
   test('merges where the checks of catalog-bot are required, and leaves no temporary branch', async () => {
     const it = await openBatchScenario({ kind: 'push', checksFirst: true, signed: false })
-    it.scenario.setRules([createChecksRule(botCheckNames.map((context) => ({ context })))])
+    it.scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
     const { outcomes, refused } = await mergeScenarioBatch(it)
     expect(refused).toBeUndefined()
     expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
@@ -245,7 +245,7 @@ describe('a merge batch', () => {
       const it = await openBatchScenario()
       const { scenario } = it
       await mergeScenarioBatch(it, withPowerCut(scenario.options, at + 1).options).catch((error: unknown) => {
-        if (!(error instanceof PowerCut)) throw error
+        if (!(error instanceof PowerCutError)) throw error
       })
       scenario.expireLeases()
       await scenario.clock.sleep(31_000)

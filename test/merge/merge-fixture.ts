@@ -27,7 +27,7 @@ export const botCheckNames = ['catalog-bot / ownership', 'catalog-bot / validati
 
 export const greenCheckRuns = createGreenChecks(botCheckNames)
 
-export const plainPush: MergeStrategy = { kind: 'push', checksFirst: false, signed: false }
+export const plainPushStrategy: MergeStrategy = { kind: 'push', checksFirst: false, signed: false }
 
 export interface MergeScenario extends MergeHarness {
   readonly github: MockGitHub

@@ -1,7 +1,7 @@
 // What merges one pull request on the mock GitHub without a bot process: the mirror, the forge, an in-memory store,
 // and a permit for the current state.
 import { join } from 'node:path'
-import { addContentDigest } from '../../src/jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../src/policy/merge-permit.ts'
 import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
@@ -18,7 +18,7 @@ import { createMemoryStore, type MemoryStore } from './memory-store.ts'
 /** Creates passing check runs with these names. */
 export const createGreenChecks = (names: readonly string[]): readonly CheckRunContent[] =>
   names.map((name) =>
-    addContentDigest({
+    addDigestToCheckRunContent({
       name,
       status: 'completed',
       conclusion: 'success',

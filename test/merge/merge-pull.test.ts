@@ -11,29 +11,29 @@ import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
 const snapshot = createSnapshot()
 const { repository, pull, baseRef, base, head } = snapshot
-const mergeCommit = toCommitSha(createHexSha('c'))
-const mergeTree = toTreeSha(createHexSha('d'))
+const mergeCommitSha = toCommitSha(createHexSha('c'))
+const mergeTreeSha = toTreeSha(createHexSha('d'))
 /** A commit of the pull request that is not its head. */
-const earlierCommit = toCommitSha(createHexSha('e'))
+const earlierCommitSha = toCommitSha(createHexSha('e'))
 
-const otherPull: OpenPullSummary = {
+const otherOpenPull: OpenPullSummary = {
   pull: toPullNumber(8),
-  head: earlierCommit,
+  head: earlierCommitSha,
   baseRef,
   author: toUserId(1002),
   draft: false,
   labels: [],
   updatedAt: '2026-01-01T00:00:00Z',
 }
-const plainCommit = { editsWorkflows: false, isSigned: false, closes: [] }
+const plainIncomingCommit = { editsWorkflows: false, isSigned: false, closes: [] }
 const createIncomingCommits = (
   otherPulls: readonly OpenPullSummary[],
 ): NonNullable<EvaluatedPull['carried']> => ({
   commits: {
     isWhole: true,
     commits: [
-      { id: head, ...plainCommit },
-      { id: earlierCommit, ...plainCommit },
+      { id: head, ...plainIncomingCommit },
+      { id: earlierCommitSha, ...plainIncomingCommit },
     ],
     largeFiles: [],
   },
@@ -67,10 +67,10 @@ async function attemptMerge(
     forge: { readSnapshot: async () => snapshot, openPulls: async () => now },
     repository: {
       fetch: async () => undefined,
-      tip: async () => mergeCommit,
+      tip: async () => mergeCommitSha,
       contains: async () => true,
       parentsOf: async () => [base, head],
-      treeOf: async () => mergeTree,
+      treeOf: async () => mergeTreeSha,
       pushMerge: async () => {
         pushes += 1
         return { kind: 'landed' }
@@ -98,8 +98,8 @@ async function attemptMerge(
     baseRef,
     base,
     head,
-    commit: mergeCommit,
-    tree: mergeTree,
+    commit: mergeCommitSha,
+    tree: mergeTreeSha,
     config: 'default',
   }
   const outcome = await mergePull(
@@ -110,17 +110,17 @@ async function attemptMerge(
   return { kind: outcome.kind, pushes }
 }
 
-const mergedResult = { kind: 'landed', pushes: 1 }
-const requeuedResult = { kind: 'again', pushes: 0 }
+const mergedAttemptResult = { kind: 'landed', pushes: 1 }
+const requeuedAttemptResult = { kind: 'again', pushes: 0 }
 
 test('a merge is pushed if the open pull requests have not changed since the evaluation', async () => {
-  expect(await attemptMerge([], [])).toEqual(mergedResult)
-  expect(await attemptMerge([otherPull], [otherPull])).toEqual(mergedResult)
+  expect(await attemptMerge([], [])).toEqual(mergedAttemptResult)
+  expect(await attemptMerge([otherOpenPull], [otherOpenPull])).toEqual(mergedAttemptResult)
 })
 
 test('a merge is reevaluated if it would close a pull request that is new or was pushed to', async () => {
-  expect(await attemptMerge([], [otherPull])).toEqual(requeuedResult)
-  expect(await attemptMerge([], [{ ...otherPull, head }])).toEqual(requeuedResult)
+  expect(await attemptMerge([], [otherOpenPull])).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [{ ...otherOpenPull, head }])).toEqual(requeuedAttemptResult)
 })
 
 test.each([
@@ -131,23 +131,25 @@ test.each([
 ])(
   'a merge is reevaluated if it would close a pull request that %s after the evaluation',
   async (_, change) => {
-    expect(await attemptMerge([otherPull], [{ ...otherPull, ...change }])).toEqual(requeuedResult)
+    expect(await attemptMerge([otherOpenPull], [{ ...otherOpenPull, ...change }])).toEqual(
+      requeuedAttemptResult,
+    )
   },
 )
 
 test('a merge is reevaluated if an affected pull request is no longer open', async () => {
-  expect(await attemptMerge([otherPull], [])).toEqual(requeuedResult)
+  expect(await attemptMerge([otherOpenPull], [])).toEqual(requeuedAttemptResult)
 })
 
 test('a merge is pushed if a pull request that it would close only has a new comment', async () => {
-  expect(await attemptMerge([otherPull], [{ ...otherPull, updatedAt: '2026-01-02T00:00:00Z' }])).toEqual(
-    mergedResult,
-  )
+  expect(
+    await attemptMerge([otherOpenPull], [{ ...otherOpenPull, updatedAt: '2026-01-02T00:00:00Z' }]),
+  ).toEqual(mergedAttemptResult)
 })
 
 test('a head that is already merged counts as merged, and one after a merged head is rejected', async () => {
   expect(await attemptMerge([], [], { before: head })).toEqual({ kind: 'landed', pushes: 0 })
-  expect(await attemptMerge([], [], { before: earlierCommit })).toEqual({ kind: 'refused', pushes: 0 })
+  expect(await attemptMerge([], [], { before: earlierCommitSha })).toEqual({ kind: 'refused', pushes: 0 })
 })
 
 test('a merge that a crashed process pushed is found and not pushed again', async () => {
@@ -156,16 +158,18 @@ test('a merge that a crashed process pushed is found and not pushed again', asyn
 
 test('a merge is reevaluated if its branch is frozen after the evaluation', async () => {
   const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
-  expect(await attemptMerge([], [], { freezes: [stop] })).toEqual(requeuedResult)
-  expect(await attemptMerge([], [], { freezes: [{ ...stop, branch: 'another' }] })).toEqual(mergedResult)
+  expect(await attemptMerge([], [], { freezes: [stop] })).toEqual(requeuedAttemptResult)
+  expect(await attemptMerge([], [], { freezes: [{ ...stop, branch: 'another' }] })).toEqual(
+    mergedAttemptResult,
+  )
 })
 
 test('a merge is reevaluated if its branch is frozen during preparation', async () => {
   const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
-  expect(await attemptMerge([], [], { lateFreezes: [stop] })).toEqual(requeuedResult)
+  expect(await attemptMerge([], [], { lateFreezes: [stop] })).toEqual(requeuedAttemptResult)
 })
 
 test('a pull request that changed and changed back after the evaluation is reevaluated', async () => {
-  expect(await attemptMerge([], [], { epochs: [4, 4] })).toEqual(mergedResult)
-  expect(await attemptMerge([], [], { epochs: [4, 6] })).toEqual(requeuedResult)
+  expect(await attemptMerge([], [], { epochs: [4, 4] })).toEqual(mergedAttemptResult)
+  expect(await attemptMerge([], [], { epochs: [4, 6] })).toEqual(requeuedAttemptResult)
 })

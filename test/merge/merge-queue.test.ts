@@ -13,8 +13,11 @@ import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../sandbox/github/views/account-view.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
-import { createChecksRule, createQueueRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import {
+  createStatusChecksRule,
+  createQueueRule,
+} from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
@@ -36,7 +39,7 @@ beforeEach(async () => {
   enqueuedJobs = []
   scenario.setRules([
     createQueueRule(),
-    createChecksRule(
+    createStatusChecksRule(
       requiredCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
     ),
   ])
@@ -49,7 +52,7 @@ afterEach(async () => {
 })
 
 const requiredCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
-const queueMethod = { kind: 'queue' } as const
+const mergeQueueStrategy = { kind: 'queue' } as const
 const getRepoName = () => scenario.full.split('/')[1] ?? ''
 const postCheckRun = (head_sha: string, name: string) =>
   mergeFixture.githubFixture.octokit.rest.checks.create({
@@ -111,7 +114,7 @@ function createContext(): JobContext<Store> {
     } as unknown as JobContext<Store>['app'],
   }
 }
-const evaluateGroups = async () => {
+const evaluateOpenMergeGroups = async () => {
   await evaluateMergeGroups(
     {
       kind: 'group',
@@ -131,19 +134,19 @@ const enqueuePull = (pull: MockPull) =>
       `mutation { enqueuePullRequest(input: { pullRequestId: "${toNodeId('PullRequest', pull.id)}" }) { clientMutationId } }`,
     )
 const readMergeGroups = () => scenario.options.merging.readMergeQueue('main')
-const listConclusionsOn = (headSha: string) =>
+const listCheckConclusions = (headSha: string) =>
   scenario.github.checkRuns({ repo: scenario.pull.repo, headSha }).map(({ conclusion }) => conclusion)
-const listIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
+const listMergeIntentOutcomes = () => scenario.intents.map(({ outcome }) => outcome)
 
 describe('a merge through the merge queue', () => {
   test('waits with an open intent, and is completed after GitHub merges the evaluated group', async () => {
-    expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
-    expect(listIntentOutcomes()).toEqual([undefined])
+    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
+    expect(listMergeIntentOutcomes()).toEqual([undefined])
     // A repeated attempt while the pull request is queued creates no second intent.
-    expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
+    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
     expect(scenario.intents).toHaveLength(1)
     const [entry] = await readMergeGroups()
-    await evaluateGroups()
+    await evaluateOpenMergeGroups()
     expect(scenario.pull.merged?.sha).toBe(entry?.group?.head)
     const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
     const settled = await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
@@ -152,7 +155,7 @@ describe('a merge through the merge queue', () => {
   })
 
   test('does not queue a pull request if its head moves right before the request', async () => {
-    const outcome = await scenario.merge(queueMethod, {
+    const outcome = await scenario.merge(mergeQueueStrategy, {
       merging: {
         ...scenario.options.merging,
         enqueue: async (permit) => {
@@ -163,20 +166,23 @@ describe('a merge through the merge queue', () => {
     })
     expect(outcome).toMatchObject({ kind: 'again' })
     expect(await readMergeGroups()).toEqual([])
-    expect(listIntentOutcomes()).toEqual(['abandoned'])
+    expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
   })
 
   test('is queued if bob has already added the pull request', async () => {
     await enqueuePull(scenario.pull)
-    expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
+    expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
   })
 
   test('is rejected for the pull request, and not requeued, after failed checks in the queue', async () => {
-    await scenario.merge(queueMethod)
+    await scenario.merge(mergeQueueStrategy)
     await scenario.clock.sleep(31_000)
     await scenario.github.removeFromQueue(scenario.pull, 'CI_FAILURE')
-    expect(await scenario.merge(queueMethod)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
-    expect(listIntentOutcomes()).toEqual(['abandoned'])
+    expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({
+      kind: 'refused',
+      refusal: { scope: 'pull' },
+    })
+    expect(listMergeIntentOutcomes()).toEqual(['abandoned'])
     expect(await readMergeGroups()).toEqual([])
   })
 
@@ -194,14 +200,14 @@ describe('a merge through the merge queue', () => {
         scenario.store,
       )
     const removes = async (by = 'bob') => {
-      await scenario.merge(queueMethod)
+      await scenario.merge(mergeQueueStrategy)
       await scenario.clock.sleep(31_000)
       await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', by)
     }
 
     test('is not requeued, and the person who removed it is recorded', async () => {
       await removes()
-      expect(await scenario.merge(queueMethod)).toEqual({
+      expect(await scenario.merge(mergeQueueStrategy)).toEqual({
         kind: 'again',
         why: 'the pull request was removed from the merge queue',
       })
@@ -213,15 +219,15 @@ describe('a merge through the merge queue', () => {
     test('is not requeued by the next attempt if a person had added it', async () => {
       await enqueuePull(scenario.pull)
       await scenario.github.removeFromQueue(scenario.pull, 'MANUAL', 'bob')
-      expect(await scenario.merge(queueMethod)).toMatchObject({ kind: 'again' })
+      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'again' })
       expect(await readMergeGroups()).toEqual([])
       // The removal is recorded. The gate decides whether it blocks the merge, and a permit allows the merge.
-      expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
+      expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
     })
 
     test('waits for a later accepted merge command for the same head', async () => {
       await removes()
-      await scenario.merge(queueMethod)
+      await scenario.merge(mergeQueueStrategy)
       const at = (seconds: number) => new Date(scenario.clock.now() + seconds * 1000).toISOString()
       const merge = { command: 'merge', outcome: 'done', comment: 7, head: head() }
       const later = [{ id: 7, createdAt: at(5) }]
@@ -234,14 +240,14 @@ describe('a merge through the merge queue', () => {
     })
 
     test('does not include a removal by catalog-bot or by a timeout in the queue', async () => {
-      await scenario.merge(queueMethod)
+      await scenario.merge(mergeQueueStrategy)
       await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
       await scenario.clock.sleep(31_000)
-      expect(await scenario.merge(queueMethod)).toMatchObject({ kind: 'refused' })
-      expect(await scenario.merge(queueMethod)).toEqual({ kind: 'queued' })
+      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({ kind: 'refused' })
+      expect(await scenario.merge(mergeQueueStrategy)).toEqual({ kind: 'queued' })
       await scenario.clock.sleep(31_000)
       await scenario.github.removeFromQueue(scenario.pull, 'CI_TIMEOUT')
-      expect(await scenario.merge(queueMethod)).toMatchObject({
+      expect(await scenario.merge(mergeQueueStrategy)).toMatchObject({
         kind: 'refused',
         refusal: { scope: 'pull', reason: 'a required check timed out in the merge queue' },
       })
@@ -251,7 +257,7 @@ describe('a merge through the merge queue', () => {
 
   describe('of a group that catalog-bot did not validate', () => {
     const merges = async () => {
-      await scenario.merge(queueMethod)
+      await scenario.merge(mergeQueueStrategy)
       const [entry] = await readMergeGroups()
       for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
       await scenario.github.passTimeInQueues(scenario.full)
@@ -275,7 +281,7 @@ describe('a merge through the merge queue', () => {
         { kind: 'frozen', branch: 'main', since: 0, times: 1 } as never,
       ]
       await settle()
-      expect(listIntentOutcomes()).toEqual(['landed'])
+      expect(listMergeIntentOutcomes()).toEqual(['landed'])
       expect(scenario.mismatches).toEqual([])
       expect(evaluations).toEqual([[base, head, 'open']])
       expect(recordedOutcomes).toEqual([base])
@@ -283,7 +289,7 @@ describe('a merge through the merge queue', () => {
 
     test('is a mismatch if the change still needs an approval', async () => {
       getGateInputOverrides = () => ({
-        outcomes: createOutcomesWith({
+        outcomes: createCheckOutcomesWith({
           ...createPassedOutcome('ownership'),
           waiting: [{ what: 'an owner must approve', who: ['bob'] }],
         }),
@@ -291,7 +297,7 @@ describe('a merge through the merge queue', () => {
       await (
         await merges()
       )()
-      expect(listIntentOutcomes()).toEqual(['mismatch'])
+      expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
       expect(scenario.mismatches[0]?.differs).toContain('an owner must approve')
     })
 
@@ -300,7 +306,7 @@ describe('a merge through the merge queue', () => {
       getGateInputOverrides = () => {
         evaluationCount += 1
         return {
-          outcomes: createOutcomesWith({
+          outcomes: createCheckOutcomesWith({
             ...createPassedOutcome('validation'),
             unanswered: [{ question: 'q', reason: 'away', retryAfter: 5 }],
           }),
@@ -315,14 +321,14 @@ describe('a merge through the merge queue', () => {
   })
 
   test('of a group without validation is a mismatch if recovery does not evaluate it', async () => {
-    await scenario.merge(queueMethod)
+    await scenario.merge(mergeQueueStrategy)
     const [entry] = await readMergeGroups()
     for (const check of requiredCheckNames) await postCheckRun(entry?.group?.head ?? '', check)
     await scenario.github.passTimeInQueues(scenario.full)
     expect(scenario.pull.merged).not.toBeNull()
     const { recoverBranchMerges: settleBranch } = await import('../../src/merge/recover-merges.ts')
     await settleBranch({ owner: 'catalogs', name: getRepoName() }, 'main', scenario.options)
-    expect(listIntentOutcomes()).toEqual(['mismatch'])
+    expect(listMergeIntentOutcomes()).toEqual(['mismatch'])
     expect(scenario.mismatches).toHaveLength(1)
   })
 
@@ -330,7 +336,7 @@ describe('a merge through the merge queue', () => {
     const isMutation = ({ template }: { template: string }) => template === '/graphql'
     const { merging } = scenario.options
     await expect(
-      scenario.merge(queueMethod, {
+      scenario.merge(mergeQueueStrategy, {
         merging: {
           ...merging,
           enqueue: async (permit) => {
@@ -342,7 +348,7 @@ describe('a merge through the merge queue', () => {
     ).rejects.toMatchObject({ code: 'unavailable' })
     scenario.github.clearFaults()
     await scenario.clock.sleep(31_000)
-    const after = await scenario.merge(queueMethod)
+    const after = await scenario.merge(mergeQueueStrategy)
     expect(['queued', 'refused']).toContain(after.kind)
     expect((await readMergeGroups()).length).toBeLessThanOrEqual(1)
   })
@@ -351,7 +357,7 @@ describe('a merge through the merge queue', () => {
 describe('a group of the merge queue', () => {
   test('of several pull requests is merged after each one and the group are evaluated', async () => {
     // Another required check holds the queue, so neither is merged before both are evaluated.
-    scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
+    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)
     const second = await openGreenPull('beta.yaml', false)
@@ -362,7 +368,7 @@ describe('a group of the merge queue', () => {
       evaluatedHeads.push(snapshot.head)
       return {}
     }
-    await evaluateGroups()
+    await evaluateOpenMergeGroups()
     for (const { group } of await readMergeGroups()) await postCheckRun(group?.head ?? '', 'slow ci')
     await scenario.github.passTimeInQueues(scenario.full)
     expect([scenario.pull.merged, second.merged]).not.toContain(null)
@@ -379,8 +385,8 @@ describe('a group of the merge queue', () => {
     await enqueuePull(scenario.pull)
     getGateInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
-    await evaluateGroups()
-    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => 'failure'))
     expect(scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: head })[0]?.summary).toContain(
       'pull request 1: this pull request was put on hold by bob',
     )
@@ -388,7 +394,7 @@ describe('a group of the merge queue', () => {
   })
 
   test('fails if its pull requests are valid alone and invalid together', async () => {
-    scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
+    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)
     const second = await openGreenPull('beta.yaml', false)
@@ -408,9 +414,9 @@ describe('a group of the merge queue', () => {
       ],
     })
     getGateInputOverrides = ({ snapshot }) =>
-      alone.includes(snapshot.head) ? {} : { outcomes: createOutcomesWith(broken) }
-    await evaluateGroups()
-    expect(listConclusionsOn(together)).toEqual(ownCheckNames.map(() => 'failure'))
+      alone.includes(snapshot.head) ? {} : { outcomes: createCheckOutcomesWith(broken) }
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(together)).toEqual(ownCheckNames.map(() => 'failure'))
   })
 
   test('fails if its tree differs from the merge of its pull requests', async () => {
@@ -420,8 +426,8 @@ describe('a group of the merge queue', () => {
     const { base } = (await scenario.evaluate()).permit.landing
     const other = await treeOf(base)
     scenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
-    await evaluateGroups()
-    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => 'failure'))
     expect(scenario.pull.merged).toBeNull()
   })
 
@@ -431,25 +437,25 @@ describe('a group of the merge queue', () => {
     const open = createPassedOutcome('images', {
       unanswered: [{ question: 'image a', reason: 'no answer', retryAfter: 30 }],
     })
-    getGateInputOverrides = () => ({ outcomes: createOutcomesWith(open) })
-    await evaluateGroups()
-    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => null))
+    getGateInputOverrides = () => ({ outcomes: createCheckOutcomesWith(open) })
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => null))
     expect(enqueuedJobs).toMatchObject([
       { job: { kind: 'group', branch: 'main' }, seconds: expect.any(Number) },
     ])
     await scenario.clock.sleep(11 * 60_000)
-    await evaluateGroups()
-    expect(listConclusionsOn(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => 'failure'))
     expect(scenario.pull.merged).toBeNull()
   })
 
   test('is evaluated once, and its checks are not written again', async () => {
-    scenario.setRules([createChecksRule([{ context: 'slow ci' }])])
+    scenario.setRules([createStatusChecksRule([{ context: 'slow ci' }])])
     await postCheckRun(scenario.pull.headSha, 'slow ci')
     await enqueuePull(scenario.pull)
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
-    await evaluateGroups()
-    expect(listConclusionsOn(head).toSorted()).toEqual([
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(head).toSorted()).toEqual([
       'neutral',
       ...requiredCheckNames.map(() => 'success'),
     ])
@@ -457,8 +463,8 @@ describe('a group of the merge queue', () => {
     getGateInputOverrides = () => {
       throw new Error('nobody looks again')
     }
-    await evaluateGroups()
-    expect(listConclusionsOn(head)).toHaveLength(ownCheckNames.length)
+    await evaluateOpenMergeGroups()
+    expect(listCheckConclusions(head)).toHaveLength(ownCheckNames.length)
     const written = scenario.github.requests
       .filter(({ method }) => method !== 'GET')
       .slice(count)
@@ -504,7 +510,7 @@ describe('a group of the merge queue', () => {
 
 test('removing a pull request from the queue succeeds even if it is not queued', async () => {
   await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
-  await scenario.merge(queueMethod)
+  await scenario.merge(mergeQueueStrategy)
   await scenario.options.merging.dequeue(toPullNumber(scenario.pull.number))
   expect(await readMergeGroups()).toEqual([])
 })

@@ -1,7 +1,7 @@
 // Simulates a process that crashes after any step of a merge.
 import type { MergeOptions } from '../../src/merge/merge-options.ts'
 
-export class PowerCut extends Error {}
+export class PowerCutError extends Error {}
 
 /** After `left` calls, including reads, every call fails, even cleanup. */
 export function withPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
@@ -16,10 +16,10 @@ export function withPowerCut<Options extends Omit<MergeOptions, 'plan'>>(
         typeof value !== 'function'
           ? value
           : async (...args: unknown[]) => {
-              if (calls.length >= left) throw new PowerCut()
+              if (calls.length >= left) throw new PowerCutError()
               calls.push(`${name}.${key}`)
               const answer: unknown = await (value as (...args: unknown[]) => unknown).apply(part, args)
-              if (calls.length >= left) throw new PowerCut()
+              if (calls.length >= left) throw new PowerCutError()
               return answer
             },
       ]),

@@ -5,8 +5,8 @@ import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
-import { createChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { withPowerCut, isMutatingCall, PowerCut } from './power-cut.ts'
+import { createStatusChecksRule } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { withPowerCut, isMutatingCall, PowerCutError } from './power-cut.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
@@ -19,13 +19,13 @@ afterEach(async () => {
   expect(mergeFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const mergeMethods: readonly MergeStrategy[] = [
+const mergeStrategies: readonly MergeStrategy[] = [
   { kind: 'push', checksFirst: false, signed: false },
   { kind: 'push', checksFirst: true, signed: true },
   { kind: 'github-merge', method: 'merge' },
   { kind: 'github-merge', method: 'squash' },
 ]
-const formatMethod = (method: MergeStrategy) => Object.values(method).join(' ')
+const formatMergeStrategy = (method: MergeStrategy) => Object.values(method).join(' ')
 
 async function mergeWithPowerCut(method: MergeStrategy, left: number): Promise<readonly string[]> {
   const { examined, permit } = await scenario.evaluate()
@@ -34,7 +34,7 @@ async function mergeWithPowerCut(method: MergeStrategy, left: number): Promise<r
     left,
   )
   await mergePull(examined, permit, options).catch((error: unknown) => {
-    if (!(error instanceof PowerCut)) throw error
+    if (!(error instanceof PowerCutError)) throw error
   })
   return calls
 }
@@ -49,7 +49,7 @@ async function recoverAfterPowerCut(method: MergeStrategy): Promise<void> {
   await removeLeftoverStagingBranches(name, { ...scenario.options, leaseSeconds: 60 })
 }
 
-describe.each(mergeMethods.map((method) => [formatMethod(method), method] as const))(
+describe.each(mergeStrategies.map((method) => [formatMergeStrategy(method), method] as const))(
   'a merge by %s',
   (_, method) => {
     test('is merged exactly once after a crash at any step', async () => {
@@ -64,7 +64,7 @@ describe.each(mergeMethods.map((method) => [formatMethod(method), method] as con
         seen.add(key)
         scenario = await mergeFixture.openScenario()
         if (method.kind === 'push' && method.checksFirst)
-          scenario.setRules([createChecksRule(botCheckNames.map((context) => ({ context })))])
+          scenario.setRules([createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
         const { permit } = await scenario.evaluate()
         await mergeWithPowerCut(method, at + 1)
         await recoverAfterPowerCut(method)

@@ -3,16 +3,16 @@ import { parseTemporaryBranch, formatTemporaryBranch } from '../../src/policy/te
 import { mergePull } from '../../src/merge/merge-pull.ts'
 import { recordStagedCommit, removeLeftoverStagingBranches } from '../../src/merge/staging-branches.ts'
 import { toCommitSha, toPullNumber } from '../../src/pull-request/ids.ts'
-import { addContentDigest } from '../../src/jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../../src/jobs/publish-report.ts'
 import {
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
   MergeFixture,
   greenCheckRuns,
   botCheckNames,
-  plainPush,
+  plainPushStrategy,
   type MergeScenario,
 } from './merge-fixture.ts'
 
@@ -32,12 +32,12 @@ afterEach(async () => {
   scenario.github.delayChecks(0)
 })
 
-const checksFirstPush = { kind: 'push', checksFirst: true, signed: false } as const
-const signedPush = { kind: 'push', checksFirst: false, signed: true } as const
-const signedChecksFirstPush = { kind: 'push', checksFirst: true, signed: true } as const
+const checksFirstPushStrategy = { kind: 'push', checksFirst: true, signed: false } as const
+const signedPushStrategy = { kind: 'push', checksFirst: false, signed: true } as const
+const signedChecksFirstPushStrategy = { kind: 'push', checksFirst: true, signed: true } as const
 const requireBotChecks = () => {
   scenario.setRules([
-    createChecksRule(
+    createStatusChecksRule(
       botCheckNames.map((context) => ({ context, integration_id: mergeFixture.githubFixture.app.id })),
     ),
   ])
@@ -46,7 +46,7 @@ const listPushes = () =>
   scenario.github.requests.filter(
     ({ method, path }) => method === 'POST' && path.endsWith(`${scenario.full}.git/git-receive-pack`),
   )
-const failedInstallCheck = addContentDigest({
+const failedInstallCheck = addDigestToCheckRunContent({
   name: 'catalog-bot / install',
   status: 'completed',
   conclusion: 'failure',
@@ -61,7 +61,7 @@ describe('a push of the validated merge', () => {
   test('merges with a single API request on a branch without rules', async () => {
     const { permit, examined } = await scenario.evaluate()
     const before = scenario.github.requests.length
-    const plan = async () => ({ plan: { method: plainPush } })
+    const plan = async () => ({ plan: { method: plainPushStrategy } })
     const outcome = await mergePull(examined, permit, { ...scenario.options, plan })
     expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
     expect(scenario.tip()).toBe(permit.landing.commit)
@@ -76,7 +76,7 @@ describe('a push of the validated merge', () => {
   test('is rejected without its checks if the branch requires them, and the base does not move', async () => {
     requireBotChecks()
     const before = scenario.tip()
-    expect(await scenario.merge(plainPush)).toMatchObject({
+    expect(await scenario.merge(plainPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: {
         scope: 'pull',
@@ -95,20 +95,22 @@ describe('a push without checks to a branch that requires them on the merge comm
   test('is retried with the checks, and leaves no temporary branch', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
-    expect(await scenario.merge(plainPush, { rules: rulesWith(...botCheckNames) })).toEqual({
+    expect(await scenario.merge(plainPushStrategy, { rules: rulesWith(...botCheckNames) })).toEqual({
       kind: 'landed',
       commit: permit.landing.commit,
     })
     expect(scenario.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
-      ['abandoned', plainPush],
-      ['landed', checksFirstPush],
+      ['abandoned', plainPushStrategy],
+      ['landed', checksFirstPushStrategy],
     ])
     expect(scenario.otherBranches()).toEqual([])
   })
 
   test('is not retried if another app must report a required check', async () => {
     requireBotChecks()
-    expect(await scenario.merge(plainPush, { rules: rulesWith(...botCheckNames, 'ci') })).toMatchObject({
+    expect(
+      await scenario.merge(plainPushStrategy, { rules: rulesWith(...botCheckNames, 'ci') }),
+    ).toMatchObject({
       kind: 'refused',
     })
     expect(scenario.intents).toHaveLength(1)
@@ -119,7 +121,10 @@ describe('a push with checks first', () => {
   test('adds our checks to the merge commit, merges it, and leaves no temporary branch', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
-    expect(await scenario.merge(checksFirstPush)).toEqual({ kind: 'landed', commit: permit.landing.commit })
+    expect(await scenario.merge(checksFirstPushStrategy)).toEqual({
+      kind: 'landed',
+      commit: permit.landing.commit,
+    })
     expect(scenario.tip()).toBe(permit.landing.commit)
     expect(scenario.otherBranches()).toEqual([])
     expect(scenario.pull.merged?.sha).toBe(permit.landing.commit)
@@ -133,7 +138,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     scenario.github.delayChecks(3000)
     const began = scenario.clock.now()
-    expect((await scenario.merge(checksFirstPush)).kind).toBe('landed')
+    expect((await scenario.merge(checksFirstPushStrategy)).kind).toBe('landed')
     expect(scenario.clock.now() - began).toBeGreaterThanOrEqual(3000)
     expect(scenario.clock.now() - began).toBeLessThan(8000)
   })
@@ -142,7 +147,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     scenario.github.delayChecks(60_000)
     const began = scenario.clock.now()
-    expect(await scenario.merge(checksFirstPush)).toMatchObject({
+    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { reason: expect.stringContaining('required status checks are expected') },
     })
@@ -152,18 +157,18 @@ describe('a push with checks first', () => {
 
   test('does not wait for a check of another app or for an approval', async () => {
     scenario.setRules([
-      createChecksRule([{ context: 'ci', integration_id: 4711 }]),
+      createStatusChecksRule([{ context: 'ci', integration_id: 4711 }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
     ])
     const began = scenario.clock.now()
-    expect(await scenario.merge(checksFirstPush)).toMatchObject({ kind: 'refused' })
+    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({ kind: 'refused' })
     expect(scenario.clock.now() - began).toBe(0)
   })
 
   test('merges nothing if the base moves while the checks are written', async () => {
     requireBotChecks()
     let moved = ''
-    const outcome = await scenario.merge(checksFirstPush, {
+    const outcome = await scenario.merge(checksFirstPushStrategy, {
       forge: {
         ...scenario.options.forge,
         perform: async (action) => {
@@ -181,7 +186,7 @@ describe('a push with checks first', () => {
   test('merges the evaluated head if the head moves after the recheck', async () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
-    const outcome = await scenario.merge(checksFirstPush, {
+    const outcome = await scenario.merge(checksFirstPushStrategy, {
       repository: {
         ...scenario.mirror,
         pushMerge: async (...args) => {
@@ -198,7 +203,7 @@ describe('a push with checks first', () => {
     scenario.github.addRules(scenario.full, [{ type: 'creation' }], {
       conditions: { ref_name: { include: ['~ALL'] } },
     })
-    expect(await scenario.merge(checksFirstPush)).toMatchObject({
+    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'branch' },
     })
@@ -209,7 +214,7 @@ describe('a push with checks first', () => {
     const [first, ...others] = greenCheckRuns
     if (first === undefined) throw new Error('no check')
     const red = { ...first, conclusion: 'failure' as const }
-    await expect(scenario.merge(checksFirstPush, { checks: [red, ...others] })).rejects.toThrow(
+    await expect(scenario.merge(checksFirstPushStrategy, { checks: [red, ...others] })).rejects.toThrow(
       'not all required checks passed',
     )
     expect(scenario.otherBranches()).toEqual([])
@@ -221,7 +226,7 @@ describe('a push with checks first', () => {
     requireBotChecks()
     const { permit } = await scenario.evaluate()
     expect(
-      await scenario.merge(checksFirstPush, { checks: [...greenCheckRuns, failedInstallCheck] }),
+      await scenario.merge(checksFirstPushStrategy, { checks: [...greenCheckRuns, failedInstallCheck] }),
     ).toMatchObject({
       kind: 'landed',
     })
@@ -233,7 +238,10 @@ describe('a push with checks first', () => {
     requireBotChecks()
     const rules = { checks: { required: [{ name: failedInstallCheck.name }], strict: false } } as never
     expect(
-      await scenario.merge(checksFirstPush, { checks: [...greenCheckRuns, failedInstallCheck], rules }),
+      await scenario.merge(checksFirstPushStrategy, {
+        checks: [...greenCheckRuns, failedInstallCheck],
+        rules,
+      }),
     ).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
@@ -258,7 +266,7 @@ describe('a temporary branch', () => {
     ]
     for (const branch of names)
       await scenario.github.pushToBase(scenario.full, { 'theirs.txt': branch }, { by: 'bob', branch })
-    expect(await scenario.merge(checksFirstPush)).toMatchObject({
+    expect(await scenario.merge(checksFirstPushStrategy)).toMatchObject({
       kind: 'refused',
       refusal: { scope: 'pull', reason: expect.stringContaining('was not created by catalog-bot') },
     })
@@ -302,7 +310,7 @@ describe('a temporary branch', () => {
     await recordStagedCommit(landing, landing.base, scenario.options.store)
     await scenario.mirror.createStagingBranch(permit)
     await recordStagedCommit(landing, landing.commit, scenario.options.store)
-    expect((await scenario.merge(signedChecksFirstPush)).kind).toBe('landed')
+    expect((await scenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
     expect(scenario.otherBranches()).toEqual([])
   })
 })
@@ -312,7 +320,7 @@ describe('a signed push', () => {
     scenario.setRules([{ type: 'required_signatures' }])
     const { permit } = await scenario.evaluate()
     const begun: (string | undefined)[] = []
-    const outcome = await scenario.merge(signedPush, {
+    const outcome = await scenario.merge(signedPushStrategy, {
       repository: {
         ...scenario.mirror,
         pushMerge: (...args) => {
@@ -337,7 +345,7 @@ describe('a signed push', () => {
     requireBotChecks()
     scenario.setRules([{ type: 'required_signatures' }])
     const { permit } = await scenario.evaluate()
-    expect((await scenario.merge(signedChecksFirstPush)).kind).toBe('landed')
+    expect((await scenario.merge(signedChecksFirstPushStrategy)).kind).toBe('landed')
     const runsOn = (headSha: string) => scenario.github.checkRuns({ repo: scenario.pull.repo, headSha })
     expect(runsOn(scenario.tip())).toHaveLength(2)
     expect(runsOn(permit.landing.commit)).toEqual([])
@@ -345,7 +353,7 @@ describe('a signed push', () => {
 
   test('is not attempted for a commit that GitHub does not verify', async () => {
     const { merging } = scenario.options
-    const outcome = await scenario.merge(signedPush, {
+    const outcome = await scenario.merge(signedPushStrategy, {
       merging: {
         ...merging,
         createSignedCommit: async (...args) => ({
@@ -363,7 +371,7 @@ describe('a signed push', () => {
     const { permit } = await scenario.evaluate()
     const before = scenario.tip()
     const { merging } = scenario.options
-    const outcome = scenario.merge(signedPush, {
+    const outcome = scenario.merge(signedPushStrategy, {
       merging: {
         ...merging,
         createSignedCommit: async () => ({ commit: permit.landing.head }),
@@ -384,13 +392,13 @@ describe('if approvals count only for the merge that GitHub would create', () =>
 
   test('an identical merge is pushed', async () => {
     approved()
-    expect((await scenario.merge(plainPush, { needsGitHubsTree: true })).kind).toBe('landed')
+    expect((await scenario.merge(plainPushStrategy, { needsGitHubsTree: true })).kind).toBe('landed')
   })
 
   test('a different merge is rejected for this pull request without a push', async () => {
     const { permit } = await scenario.evaluate()
     const { base, head } = permit.landing
-    const outcome = await scenario.merge(plainPush, {
+    const outcome = await scenario.merge(plainPushStrategy, {
       needsGitHubsTree: true,
       repository: {
         ...scenario.mirror,
@@ -409,7 +417,7 @@ describe('if approvals count only for the merge that GitHub would create', () =>
   test('a test merge with another base is ignored', async () => {
     const { permit } = await scenario.evaluate()
     const { base, head } = permit.landing
-    const outcome = await scenario.merge(plainPush, {
+    const outcome = await scenario.merge(plainPushStrategy, {
       needsGitHubsTree: true,
       repository: {
         ...scenario.mirror,

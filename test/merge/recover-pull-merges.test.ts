@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { toLeaseName } from '../../src/jobs/lease-name.ts'
 import { recoverPullMerges } from '../../src/merge/recover-pending-merge.ts'
-import { MergeFixture, plainPush } from './merge-fixture.ts'
+import { MergeFixture, plainPushStrategy } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 beforeAll(async () => {
@@ -14,9 +14,9 @@ test('an interrupted merge is recovered once the branch lease is free', async ()
   const scene = await mergeFixture.openScenario()
   const { mirror, options, store } = scene
   const dies = () => Promise.reject(new GitError('outcome-unknown', 'git push: the line broke'))
-  await expect(scene.merge(plainPush, { repository: { ...mirror, pushMerge: dies } })).rejects.toThrow(
-    'the line broke',
-  )
+  await expect(
+    scene.merge(plainPushStrategy, { repository: { ...mirror, pushMerge: dies } }),
+  ).rejects.toThrow('the line broke')
   const [intent] = scene.intents
   if (intent === undefined) throw new Error('nothing was begun')
   const { repository: name, pull } = intent

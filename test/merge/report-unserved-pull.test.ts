@@ -2,7 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { JobContext } from '../../src/jobs/job-context.ts'
-import { reportMergedByOthers, reportUnservedPull } from '../../src/merge/report-unserved-pull.ts'
+import {
+  reportPullMergedByOthers,
+  reportPullOnUnhandledBranch,
+} from '../../src/merge/report-unserved-pull.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
@@ -10,15 +13,15 @@ import type { GateInput } from '../../src/policy/decide.ts'
 import { commentMarker } from '../../src/report/report.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
 import { createGreenChecks } from './merge-harness.ts'
 import { MergeFixture, botCheckNames, type MergeScenario } from './merge-fixture.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario
 let gateInputOverrides: Partial<GateInput>
-let evaluatedHeads: string[]
-let mergingOverrides: Partial<MergeApi>
+let evaluatedHeadShas: string[]
+let mergeApiOverrides: Partial<MergeApi>
 beforeAll(async () => {
   mergeFixture = await MergeFixture.open()
 })
@@ -26,8 +29,8 @@ afterAll(async () => mergeFixture.stop())
 beforeEach(async () => {
   scenario = await mergeFixture.openScenario()
   gateInputOverrides = {}
-  evaluatedHeads = []
-  mergingOverrides = {}
+  evaluatedHeadShas = []
+  mergeApiOverrides = {}
 })
 afterEach(async () => {
   await scenario.close()
@@ -45,7 +48,7 @@ const createContext = () =>
     installation: mergeFixture.githubFixture.installation.id,
     repository: scenario.mirror,
     forge: scenario.options.forge,
-    merging: { ...scenario.options.merging, ...mergingOverrides },
+    merging: { ...scenario.options.merging, ...mergeApiOverrides },
     mirror: '',
     app: {
       settings: readSettings({}),
@@ -53,7 +56,7 @@ const createContext = () =>
       registries: { forEvaluation: () => () => Promise.reject(new Error('no registry is asked')) },
       evaluationPool: {
         evaluate: async ({ snapshot }: { snapshot: PullSnapshot }) => {
-          evaluatedHeads.push(snapshot.base)
+          evaluatedHeadShas.push(snapshot.base)
           return {
             kind: 'seen',
             configDigest: 'default',
@@ -93,7 +96,8 @@ test('a pull request whose base is not served says so in its comment and check r
     present: [],
   })
   const snapshot = { ...(await readCurrentSnapshot()), baseRef: 'release-1' }
-  for (let times = 0; times < 2; times++) await reportUnservedPull(snapshot, createContext(), undefined)
+  for (let times = 0; times < 2; times++)
+    await reportPullOnUnhandledBranch(snapshot, createContext(), undefined)
   expect(listCommentBodies()).toHaveLength(1)
   expect(listCommentBodies()[0]).toContain('catalog-bot does not handle the branch `release-1`')
   const runs = scenario.github.checkRuns(scenario.pull)
@@ -102,16 +106,16 @@ test('a pull request whose base is not served says so in its comment and check r
 })
 
 test('nothing is said where catalog-bot had said nothing', async () => {
-  await reportUnservedPull(
+  await reportPullOnUnhandledBranch(
     { ...(await readCurrentSnapshot()), baseRef: 'release-1' },
     createContext(),
     undefined,
   )
   await mergeAsBob('merge')
-  await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+  await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
   expect(listCommentBodies()).toEqual([])
   expect(scenario.github.checkRuns(scenario.pull)).toEqual([])
-  expect(evaluatedHeads).toEqual([])
+  expect(evaluatedHeadShas).toEqual([])
 })
 
 test.each(['merge', 'squash'] as const)(
@@ -122,19 +126,19 @@ test.each(['merge', 'squash'] as const)(
     const parent = scenario.tip()
     await mergeAsBob(method)
     const { merging } = scenario.options
-    mergingOverrides = {
+    mergeApiOverrides = {
       readMergeState: async (pull) => ({ ...(await merging.readMergeState(pull))!, autoMergeBy: 'carol' }),
     }
-    await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+    await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
     expect(listCommentBodies()).toHaveLength(1)
     expect(listCommentBodies()[0]).toContain(
       "GitHub's auto-merge, which carol enabled, merged this pull request",
     )
     expect(listCommentBodies()[0]).toContain('all checks passed')
-    expect(evaluatedHeads).toEqual([parent])
+    expect(evaluatedHeadShas).toEqual([parent])
     // Once: a later delivery costs no second judgment.
-    await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
-    expect(evaluatedHeads).toHaveLength(1)
+    await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+    expect(evaluatedHeadShas).toHaveLength(1)
   },
 )
 
@@ -142,12 +146,12 @@ test('one that a person merged though catalog-bot would not have says so, with t
   await publishBotComment(`${commentMarker}\n\nWaiting for approval.`)
   await mergeAsBob('squash')
   gateInputOverrides = {
-    outcomes: createOutcomesWith({
+    outcomes: createCheckOutcomesWith({
       ...createPassedOutcome('ownership'),
       waiting: [{ what: 'an owner must approve', who: ['bob'] }],
     }),
   }
-  await reportMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
+  await reportPullMergedByOthers(await readCurrentSnapshot(), createContext(), undefined)
   expect(listCommentBodies()[0]).toContain('Merged by bob')
   expect(listCommentBodies()[0]).toContain('would not have merged')
   expect(listCommentBodies()[0]).toContain('an owner must approve')

@@ -2,14 +2,14 @@
 // reports the merge, and catalog-bot does not report that there is nothing to merge.
 import { expect, test } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
-import { decideOnContainedPull } from '../../src/merge/wait-for-merged-state.ts'
+import { resolvePullContainedInBase } from '../../src/merge/wait-for-merged-state.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { toLeaseName } from '../../src/jobs/lease-name.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
-function openMergeSetup() {
+function createMergedStateWaitSetup() {
   let now = 1_000_000
   const clock = { now: () => now }
   const store = openMemoryStore({ tables: new StoreTables(), now: clock.now, turn: async (_, act) => act() })
@@ -38,26 +38,26 @@ function openMergeSetup() {
 }
 
 test('waits for the process that merges it, and then counts it as merged', async () => {
-  const { place, store, snapshot, begin } = openMergeSetup()
+  const { place, store, snapshot, begin } = createMergedStateWaitSetup()
   const { lease, intent } = await begin()
-  expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
+  expect(await resolvePullContainedInBase(snapshot, place)).toBe('wait')
   await store.finishMerge(intent, 'landed')
   await store.releaseLease(lease)
-  expect(await decideOnContainedPull(snapshot, place)).toBe('merged')
+  expect(await resolvePullContainedInBase(snapshot, place)).toBe('merged')
   // This does not apply to a head that was pushed since then.
-  expect(await decideOnContainedPull({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
+  expect(await resolvePullContainedInBase({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
     'wait',
   )
 })
 
 test('waits half a minute for GitHub to notice a merge pushed by others', async () => {
-  const { place, snapshot, later } = openMergeSetup()
-  expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
+  const { place, snapshot, later } = createMergedStateWaitSetup()
+  expect(await resolvePullContainedInBase(snapshot, place)).toBe('wait')
   later(29)
-  expect(await decideOnContainedPull(snapshot, place)).toBe('wait')
+  expect(await resolvePullContainedInBase(snapshot, place)).toBe('wait')
   later(1)
-  expect(await decideOnContainedPull(snapshot, place)).toBe('open')
-  expect(await decideOnContainedPull({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
+  expect(await resolvePullContainedInBase(snapshot, place)).toBe('open')
+  expect(await resolvePullContainedInBase({ ...snapshot, head: toCommitSha(createHexSha('f')) }, place)).toBe(
     'wait',
   )
 })

@@ -8,7 +8,7 @@ import {
   orderBatch,
   findBatchProblem,
 } from '../../src/policy/batch.ts'
-import { noRules } from './no-rules.ts'
+import { unrestrictedBranchRules } from './no-rules.ts'
 
 const createCommitId = (digit: string) => toCommitSha(digit.repeat(40))
 const createPermit = (pull: number, base: string, commit: string, more: Partial<ValidatedMerge> = {}) =>
@@ -62,11 +62,13 @@ describe('permits form a batch', () => {
 describe('a branch accepts several merges in one push', () => {
   const method = { kind: 'push', checksFirst: false, signed: false } as const
   test('by a plain push if it has no rules', () => {
-    expect(canShareOnePush({ method }, noRules)).toBe(true)
+    expect(canShareOnePush({ method }, unrestrictedBranchRules)).toBe(true)
   })
   test('by a push after catalog-bot reports the required check on the tip', () => {
     const checks = { required: [{ name: 'catalog-bot / validation' }], strict: false }
-    expect(canShareOnePush({ method: { ...method, checksFirst: true } }, { ...noRules, checks })).toBe(true)
+    expect(
+      canShareOnePush({ method: { ...method, checksFirst: true } }, { ...unrestrictedBranchRules, checks }),
+    ).toBe(true)
   })
   test.each([
     ['its rules are unknown', { method }, undefined],
@@ -74,7 +76,7 @@ describe('a branch accepts several merges in one push', () => {
       'it requires pull requests',
       { method },
       {
-        ...noRules,
+        ...unrestrictedBranchRules,
         pullRequest: {
           approvals: 0,
           dismissesStale: false,
@@ -84,11 +86,15 @@ describe('a branch accepts several merges in one push', () => {
         },
       },
     ],
-    ['it has an unrecognized rule', { method }, { ...noRules, others: ['code_scanning'] }],
-    ['GitHub signs the merge', { method: { ...method, signed: true } }, noRules],
-    ["its tree must match GitHub's test merge", { method, needsGitHubsTree: true }, noRules],
-    ['GitHub merges', { method: { kind: 'github-merge', method: 'merge' } as const }, noRules],
-    ['no merge method works', {}, noRules],
+    ['it has an unrecognized rule', { method }, { ...unrestrictedBranchRules, others: ['code_scanning'] }],
+    ['GitHub signs the merge', { method: { ...method, signed: true } }, unrestrictedBranchRules],
+    ["its tree must match GitHub's test merge", { method, needsGitHubsTree: true }, unrestrictedBranchRules],
+    [
+      'GitHub merges',
+      { method: { kind: 'github-merge', method: 'merge' } as const },
+      unrestrictedBranchRules,
+    ],
+    ['no merge method works', {}, unrestrictedBranchRules],
   ])('but not if %s', (_, plan, rules) => {
     expect(canShareOnePush(plan, rules)).toBe(false)
   })

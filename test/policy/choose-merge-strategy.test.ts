@@ -28,7 +28,7 @@ const recommendedRules: BranchRules = {
   unread: [],
 }
 
-const openRules: BranchRules = {
+const permissiveBranchRules: BranchRules = {
   ...recommendedRules,
   checks: { required: [], strict: false },
   reservedForUs: false,
@@ -55,13 +55,13 @@ function planMergeMethod(rules: Partial<BranchRules>, more: Partial<MergePlanInp
   })
 }
 
-const checksFirstPush: MergeStrategy = { kind: 'push', checksFirst: true, signed: false }
-const plainPush: MergeStrategy = { ...checksFirstPush, checksFirst: false }
-const githubMerge = (method: 'merge' | 'squash' | 'rebase'): MergeStrategy => ({
+const checksFirstPushStrategy: MergeStrategy = { kind: 'push', checksFirst: true, signed: false }
+const plainPushStrategy: MergeStrategy = { ...checksFirstPushStrategy, checksFirst: false }
+const createGitHubMergeStrategy = (method: 'merge' | 'squash' | 'rebase'): MergeStrategy => ({
   kind: 'github-merge',
   method,
 })
-const upToDatePull = { pull: { containsBase: true } }
+const upToDatePullInput = { pull: { containsBase: true } }
 
 interface MergeMethodCase {
   readonly rules: Partial<BranchRules>
@@ -73,62 +73,62 @@ interface MergeMethodCase {
 }
 
 const requiredChecksWithCi = { required: [...botChecks, { name: 'ci' }], strict: false }
-const strictChecks = { required: botChecks, strict: true }
+const strictRequiredChecks = { required: botChecks, strict: true }
 
 /** The settings of a branch, as GitHub names them, and the expected plan. */
 const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'no rule at all': {
-    rules: openRules,
-    method: plainPush,
+    rules: permissiveBranchRules,
+    method: plainPushStrategy,
     expectedText: 'the branch accepts the validated merge itself',
   },
   'our checks, head behind': {
     rules: {},
-    method: checksFirstPush,
+    method: checksFirstPushStrategy,
     expectedText: 'adds the required checks to that merge first',
   },
   'our checks, head contains base': {
     rules: {},
-    more: upToDatePull,
-    method: plainPush,
+    more: upToDatePullInput,
+    method: plainPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'our checks, by name alone': {
     rules: { checks: { required: [{ name: botCheckNames[0]! }], strict: false } },
-    method: checksFirstPush,
+    method: checksFirstPushStrategy,
     expectedText: 'adds the required checks to that merge first',
   },
   'our checks, strict, head behind': {
-    rules: { checks: strictChecks },
-    method: checksFirstPush,
+    rules: { checks: strictRequiredChecks },
+    method: checksFirstPushStrategy,
     expectedText: 'adds the required checks to that merge',
   },
   'our checks, no place for a temporary branch': {
     rules: { temporaryBranch: ['creation'] },
-    method: githubMerge('merge'),
+    method: createGitHubMergeStrategy('merge'),
     expectedText: 'a temporary branch for the merge is blocked by the rule "creation"',
   },
   'no place for a temporary branch, head contains base': {
     rules: { temporaryBranch: ['creation'] },
-    more: upToDatePull,
-    method: plainPush,
+    more: upToDatePullInput,
+    method: plainPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'no place for a temporary branch, and none needed': {
-    rules: { ...openRules, temporaryBranch: ['creation'] },
-    method: plainPush,
+    rules: { ...permissiveBranchRules, temporaryBranch: ['creation'] },
+    method: plainPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'a check of others, head behind': {
     rules: { checks: requiredChecksWithCi },
-    method: githubMerge('merge'),
+    method: createGitHubMergeStrategy('merge'),
     expectedText:
       'the branch requires the check "ci" to pass before the push, but other apps report only on the heads',
   },
   'a check of others, head contains base': {
     rules: { checks: requiredChecksWithCi },
-    more: upToDatePull,
-    method: plainPush,
+    more: upToDatePullInput,
+    method: plainPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'a check of others, strict, head behind': {
@@ -139,17 +139,17 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'a check of others, strict, any pull request': {
     rules: { checks: { ...requiredChecksWithCi, strict: true } },
     more: { pull: undefined },
-    method: githubMerge('merge'),
+    method: createGitHubMergeStrategy('merge'),
     expectedText: '"ci"',
   },
   'strict without a check has no effect': {
-    rules: { ...openRules, checks: { required: [], strict: true }, linearHistory: true },
-    method: githubMerge('squash'),
+    rules: { ...permissiveBranchRules, checks: { required: [], strict: true }, linearHistory: true },
+    method: createGitHubMergeStrategy('squash'),
     expectedText: 'linear history',
   },
   'our check from another App': {
     rules: { checks: { required: [{ name: botCheckNames[0]!, app: 7 }], strict: false } },
-    method: githubMerge('merge'),
+    method: createGitHubMergeStrategy('merge'),
     expectedText: `"${botCheckNames[0]}" from App 7`,
   },
   'a check of ours that we do not report': {
@@ -160,12 +160,12 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'a pull request without approval': {
     rules: { pullRequest: createPullRequirement() },
-    method: checksFirstPush,
+    method: checksFirstPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'a pull request with approvals': {
     rules: { pullRequest: createPullRequirement({ approvals: 2, codeOwners: true, conversations: true }) },
-    method: checksFirstPush,
+    method: checksFirstPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'restricted, the App not on the list': {
@@ -180,18 +180,18 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'restricted, the App on the list for pull requests': {
     rules: { closedToPushes: true },
-    method: githubMerge('merge'),
+    method: createGitHubMergeStrategy('merge'),
     expectedText: 'cannot push',
   },
   locked: { rules: { locked: true }, method: undefined, expectedText: 'the branch is locked' },
   'linear history': {
     rules: { linearHistory: true },
-    method: githubMerge('squash'),
+    method: createGitHubMergeStrategy('squash'),
     expectedText: 'a linear history, so it does not accept merge commits',
   },
   'linear history, squash off': {
     rules: { linearHistory: true, mergeMethods: ['merge', 'rebase'] },
-    method: githubMerge('rebase'),
+    method: createGitHubMergeStrategy('rebase'),
     expectedText: 'linear history',
   },
   'linear history, merge commits only': {
@@ -200,29 +200,29 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'no merge method works',
   },
   'linear history, strict, head behind': {
-    rules: { linearHistory: true, checks: strictChecks },
+    rules: { linearHistory: true, checks: strictRequiredChecks },
     method: undefined,
     expectedText: 'behind its base',
   },
   'linear history, strict, head contains base': {
-    rules: { linearHistory: true, checks: strictChecks },
-    more: upToDatePull,
-    method: githubMerge('squash'),
+    rules: { linearHistory: true, checks: strictRequiredChecks },
+    more: upToDatePullInput,
+    method: createGitHubMergeStrategy('squash'),
     expectedText: 'linear',
   },
   'merge commits off': {
     rules: { mergeMethods: ['rebase'] },
-    method: githubMerge('rebase'),
+    method: createGitHubMergeStrategy('rebase'),
     expectedText: 'merge commits are disabled',
   },
   signatures: {
     rules: { signatures: true },
-    method: { ...checksFirstPush, signed: true },
+    method: { ...checksFirstPushStrategy, signed: true },
     expectedText: 'GitHub signs the merge',
   },
   'signatures without checks need a temporary branch': {
-    rules: { ...openRules, signatures: true, temporaryBranch: ['required_signatures'] },
-    method: githubMerge('merge'),
+    rules: { ...permissiveBranchRules, signatures: true, temporaryBranch: ['required_signatures'] },
+    method: createGitHubMergeStrategy('merge'),
     expectedText: 'blocked by the rule "required_signatures"',
   },
   'signatures and linear history': {
@@ -237,7 +237,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   'signatures, merge commits off, rebase only: a doubt is no refusal': {
     rules: { signatures: true, mergeMethods: ['rebase'] },
-    method: { ...checksFirstPush, signed: true },
+    method: { ...checksFirstPushStrategy, signed: true },
     expectedText: 'GitHub signs the merge',
   },
   'merge queue': {
@@ -247,7 +247,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'merge queue',
   },
   'merge queue that waits for nothing of ours': {
-    rules: { ...openRules, mergeQueue: true },
+    rules: { ...permissiveBranchRules, mergeQueue: true },
     more: { permissions: { ...permissions, merge_queues: 'read' } },
     method: undefined,
     expectedText: "the merge queue does not wait for this App's checks: require ",
@@ -264,12 +264,12 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   },
   workflows: {
     rules: { workflows: true },
-    method: githubMerge('merge'),
+    method: createGitHubMergeStrategy('merge'),
     expectedText: 'which block every push',
   },
   'a rule that nobody knows': {
     rules: { others: ['code_scanning'] },
-    method: githubMerge('merge'),
+    method: createGitHubMergeStrategy('merge'),
     expectedText: 'does not recognize the rule "code_scanning" and cannot predict whether it allows pushes',
   },
   'no right to write': {
@@ -285,9 +285,9 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'checks: write, which is required to add checks to a merge before the push',
   },
   'no right to report checks, where none are put first': {
-    rules: openRules,
+    rules: permissiveBranchRules,
     more: { permissions: { contents: 'write' } },
-    method: plainPush,
+    method: plainPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'no right to write, where GitHub merges': {
@@ -299,7 +299,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'unknown rights': {
     rules: {},
     more: { permissions: undefined },
-    method: checksFirstPush,
+    method: checksFirstPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'workflow files, without that right': {
@@ -314,7 +314,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
       pull: { containsBase: true, editsWorkflows: true },
       permissions: { ...permissions, workflows: 'write' },
     },
-    method: plainPush,
+    method: plainPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'merge.method push where it cannot work': {
@@ -327,13 +327,13 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
   'merge.method push in doubt': {
     rules: { others: ['code_scanning'], mergeMethods: ['squash'] },
     more: { wanted: 'push' },
-    method: checksFirstPush,
+    method: checksFirstPushStrategy,
     expectedText: 'the validated merge itself',
   },
   'merge.method squash': {
     rules: {},
     more: { wanted: 'squash' },
-    method: githubMerge('squash'),
+    method: createGitHubMergeStrategy('squash'),
     expectedText: 'GitHub merges with the method squash because merge.method is squash',
   },
   'merge.method rebase, which is off': {
@@ -361,7 +361,7 @@ const mergeMethodCases: Readonly<Record<string, MergeMethodCase>> = {
     expectedText: 'only the author of a pull request',
   },
   'merge.method squash, strict, head behind': {
-    rules: { checks: strictChecks },
+    rules: { checks: strictRequiredChecks },
     more: { wanted: 'squash' },
     method: undefined,
     expectedText: 'up to date',
@@ -413,7 +413,7 @@ describe('a plan', () => {
     (setting) => {
       const pullRequest = createPullRequirement({ approvals: 1, [setting]: true })
       const pushed = planMergeMethod({ pullRequest })
-      expect(pushed).toMatchObject({ method: checksFirstPush, needsGitHubsTree: true })
+      expect(pushed).toMatchObject({ method: checksFirstPushStrategy, needsGitHubsTree: true })
       expect(pushed.conditions.join('\n')).toContain("the same content as GitHub's test merge")
       expect(planMergeMethod({ pullRequest, linearHistory: true }).needsGitHubsTree).toBe(false)
       expect(planMergeMethod({ pullRequest, locked: true }).needsGitHubsTree).toBe(false)
@@ -493,7 +493,7 @@ describe('every field of the branch rules changes the plan or its text', () => {
     expect(planMergeMethod({ pullRequest: createPullRequirement({ approvals: 1 }) })).not.toEqual(
       planMergeMethod({ pullRequest: createPullRequirement() }),
     )
-    expect(planMergeMethod({ checks: strictChecks })).not.toEqual(planMergeMethod({}))
+    expect(planMergeMethod({ checks: strictRequiredChecks })).not.toEqual(planMergeMethod({}))
     const queue = (method: 'merge' | 'rebase', maxGroupSize: number) =>
       planMergeMethod({ mergeQueue: true, queue: { method, largestGroup: maxGroupSize } }).faster
     expect(queue('merge', 1)).toEqual([])
@@ -503,7 +503,7 @@ describe('every field of the branch rules changes the plan or its text', () => {
 })
 
 test('a plan for a branch without rules recommends both rulesets', () => {
-  const { faster } = planMergeMethod(openRules)
+  const { faster } = planMergeMethod(permissiveBranchRules)
   expect(faster.join('\n')).toContain('ruleset A')
   expect(faster.join('\n')).toContain('ruleset B')
 })

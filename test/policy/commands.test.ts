@@ -16,29 +16,29 @@ import {
   type CommandInput,
   type CommandRecord,
 } from '../../src/policy/commands.ts'
-import { changeBetween, packageBlob } from '../pull-request/build-catalog.ts'
+import { computeCatalogChange, packageBlob } from '../pull-request/build-catalog.ts'
 import { createSnapshot, createHexSha } from './gate-builders.ts'
 
-const personByName: Readonly<Record<string, GitHubAccount>> = {
+const githubAccountByName: Readonly<Record<string, GitHubAccount>> = {
   alice: { id: toUserId(1001), login: 'alice', kind: 'user' },
   olga: { id: toUserId(1002), login: 'Olga', kind: 'user' },
   maria: { id: toUserId(1003), login: 'maria', kind: 'user' },
   mallory: { id: toUserId(1004), login: 'mallory', kind: 'user' },
   robot: { id: toUserId(1005), login: 'robot[bot]', kind: 'bot' },
 }
-const getPerson = (name: string): GitHubAccount =>
-  personByName[name] ?? { id: toUserId(1), login: name, kind: 'user' }
-const headA = toCommitSha(createHexSha('a'))
-const headB = toCommitSha(createHexSha('b'))
-const timestampAt = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
+const getGitHubAccount = (name: string): GitHubAccount =>
+  githubAccountByName[name] ?? { id: toUserId(1), login: name, kind: 'user' }
+const headShaA = toCommitSha(createHexSha('a'))
+const headShaB = toCommitSha(createHexSha('b'))
+const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let lastCommentId = 100
 const createComment = (name: string, body: string, more: Partial<PullComment> = {}): PullComment => ({
   id: (lastCommentId += 1),
-  author: getPerson(name),
+  author: getGitHubAccount(name),
   body,
-  createdAt: timestampAt(10),
-  updatedAt: timestampAt(10),
+  createdAt: formatTimestampAtMinute(10),
+  updatedAt: formatTimestampAtMinute(10),
   ...more,
 })
 
@@ -51,10 +51,10 @@ function createCommandInput(
   const base = { 'catalog/foo/catalog.yaml': [packageBlob('foo')] }
   return {
     check: {
-      snapshot: createSnapshot({ author: getPerson('alice'), head: headA, comments, ...snapshot }),
+      snapshot: createSnapshot({ author: getGitHubAccount('alice'), head: headShaA, comments, ...snapshot }),
       config: defaultConfig,
       layout: { catalogs: [{ root: 'catalog' }] },
-      change: changeBetween(base, { 'catalog/foo/catalog.yaml': [packageBlob('foo', 'fast')] }),
+      change: computeCatalogChange(base, { 'catalog/foo/catalog.yaml': [packageBlob('foo', 'fast')] }),
       basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
       ownerFiles: {
         base: new Map([
@@ -67,17 +67,17 @@ function createCommandInput(
       epoch: 0,
       ...check,
     },
-    shown: [{ head: headA, epoch: 0, at: timestampAt(5), change: 'c' }],
+    shown: [{ head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' }],
     change: 'c',
     records: [],
     ...more,
   }
 }
 
-type QuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-function answerQuestion(question: CheckQuestion): QuestionAnswer {
+type CheckQuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
+function answerCheckQuestion(question: CheckQuestion): CheckQuestionAnswer {
   if (question.kind === 'user') {
-    const person = personByName[question.login]
+    const person = githubAccountByName[question.login]
     return person ? { kind: 'person', person } : { kind: 'nobody' }
   }
   if (question.kind === 'comment') return { kind: 'unedited' }
@@ -86,9 +86,9 @@ function answerQuestion(question: CheckQuestion): QuestionAnswer {
 
 function decideComments(
   given: CommandInput,
-  world: (question: CheckQuestion) => QuestionAnswer = answerQuestion,
+  world: (question: CheckQuestion) => CheckQuestionAnswer = answerCheckQuestion,
 ) {
-  const known = new Map<string, QuestionAnswer>()
+  const known = new Map<string, CheckQuestionAnswer>()
   for (let round = 0; round < 6; round += 1)
     for (const question of collectCommandQuestions(given, createCheckAnswers(known)))
       known.set(toCheckQuestionKey(question), world(question))
@@ -100,28 +100,30 @@ const listOutcomes = (given: CommandInput) =>
 describe('T20: an approval applies to the head that was shown when the comment was written', () => {
   test('and takes effect while that commit is still the head', () => {
     const { decisions } = decideComments(createCommandInput([createComment('olga', '/approve')]))
-    expect(decisions).toMatchObject([{ record: { outcome: 'done', head: headA, epoch: 0 }, reaction: '+1' }])
+    expect(decisions).toMatchObject([
+      { record: { outcome: 'done', head: headShaA, epoch: 0 }, reaction: '+1' },
+    ])
   })
   test('a push between the comment and its execution voids it, and the answer names the new head', () => {
     const { decisions } = decideComments(
-      createCommandInput([createComment('olga', '/approve')], {}, { head: headB }, { epoch: 1 }),
+      createCommandInput([createComment('olga', '/approve')], {}, { head: headShaB }, { epoch: 1 }),
     )
     expect(decisions[0]?.record.outcome).toBe('stale')
     expect(decisions[0]?.answer).toContain('/approve bbbbbbbbbbbb')
   })
   test('a comment does not approve a head that was shown only after it', () => {
     const shown = [
-      { head: headA, epoch: 0, at: timestampAt(5), change: 'c' },
-      { head: headB, epoch: 1, at: timestampAt(11), change: 'c' },
+      { head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' },
+      { head: headShaB, epoch: 1, at: formatTimestampAtMinute(11), change: 'c' },
     ]
     expect(
       listOutcomes(
-        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headB }, { epoch: 1 }),
+        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
       ),
     ).toEqual(['stale'])
   })
   test('a comment does not approve a head that was shown in the same second', () => {
-    const shown = [{ head: headA, epoch: 0, at: timestampAt(10), change: 'c' }]
+    const shown = [{ head: headShaA, epoch: 0, at: formatTimestampAtMinute(10), change: 'c' }]
     expect(listOutcomes(createCommandInput([createComment('olga', '/approve')], { shown }))).toEqual([
       'stale',
     ])
@@ -133,12 +135,12 @@ describe('T20: an approval applies to the head that was shown when the comment w
   })
   test('the order in which shown heads are stored does not matter', () => {
     const shown = [
-      { head: headB, epoch: 1, at: timestampAt(6), change: 'c' },
-      { head: headA, epoch: 0, at: timestampAt(5), change: 'c' },
+      { head: headShaB, epoch: 1, at: formatTimestampAtMinute(6), change: 'c' },
+      { head: headShaA, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' },
     ]
     expect(
       listOutcomes(
-        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headB }, { epoch: 1 }),
+        createCommandInput([createComment('olga', '/approve')], { shown }, { head: headShaB }, { epoch: 1 }),
       ),
     ).toEqual(['done'])
   })
@@ -146,7 +148,7 @@ describe('T20: an approval applies to the head that was shown when the comment w
 
 describe('T21: a return to an old head does not restore a command', () => {
   test('with or without a commit in the command', () => {
-    for (const body of ['/approve', `/approve ${headA.slice(0, 12)}`])
+    for (const body of ['/approve', `/approve ${headShaA.slice(0, 12)}`])
       expect(listOutcomes(createCommandInput([createComment('olga', body)], {}, {}, { epoch: 2 }))).toEqual([
         'stale',
       ])
@@ -156,7 +158,7 @@ describe('T21: a return to an old head does not restore a command', () => {
     const [decision] = decideComments(createCommandInput([approveComment])).decisions
     const records = decision ? [decision.record] : []
     expect(findCommandApprovals(records, [approveComment])).toMatchObject([
-      { epoch: 0, head: headA, user: 1002 },
+      { epoch: 0, head: headShaA, user: 1002 },
     ])
   })
 })
@@ -164,13 +166,15 @@ describe('T21: a return to an old head does not restore a command', () => {
 describe('T29: an edited or deleted comment is not a command', () => {
   test('if it is edited before the command is executed', () => {
     expect(
-      listOutcomes(createCommandInput([createComment('olga', '/approve', { updatedAt: timestampAt(11) })])),
+      listOutcomes(
+        createCommandInput([createComment('olga', '/approve', { updatedAt: formatTimestampAtMinute(11) })]),
+      ),
     ).toEqual([])
   })
   test('if a year-old comment is edited today', () => {
     const old = createComment('olga', '/approve', {
       createdAt: '2025-01-01T00:00:00Z',
-      updatedAt: timestampAt(9),
+      updatedAt: formatTimestampAtMinute(9),
     })
     expect(listOutcomes(createCommandInput([old]))).toEqual([])
   })
@@ -179,13 +183,15 @@ describe('T29: an edited or deleted comment is not a command', () => {
     const records = decideComments(createCommandInput([approveComment])).decisions.map(({ record }) => record)
     expect(findCommandApprovals(records, [approveComment]).length).toBe(1)
     expect(findCommandApprovals(records, [])).toEqual([])
-    expect(findCommandApprovals(records, [{ ...approveComment, updatedAt: timestampAt(12) }])).toEqual([])
+    expect(
+      findCommandApprovals(records, [{ ...approveComment, updatedAt: formatTimestampAtMinute(12) }]),
+    ).toEqual([])
   })
 })
 
 describe('T29: catalog-bot asks GitHub for edits that the timestamps of a comment do not show', () => {
-  const edits = (answerTo: QuestionAnswer) => (question: CheckQuestion) =>
-    question.kind === 'comment' ? answerTo : answerQuestion(question)
+  const edits = (answerTo: CheckQuestionAnswer) => (question: CheckQuestion) =>
+    question.kind === 'comment' ? answerTo : answerCheckQuestion(question)
   test('a comment that was edited within the second of its creation is not a command', () => {
     for (const name of commandNames)
       expect(
@@ -218,7 +224,7 @@ describe('T29: catalog-bot asks GitHub for edits that the timestamps of a commen
       ]),
       (question) => {
         askedQuestions.push(question.kind)
-        return answerQuestion(question)
+        return answerCheckQuestion(question)
       },
     )
     expect(askedQuestions).not.toContain('comment')
@@ -277,17 +283,17 @@ describe('T31: who may give which command', () => {
       login: 'olga',
       isBack: true,
     })
-    expect(findActivePullHold(all, createCommandInput([unhold], {}, { head: headB }).check)?.isBack).toBe(
+    expect(findActivePullHold(all, createCommandInput([unhold], {}, { head: headShaB }).check)?.isBack).toBe(
       true,
     )
   })
   describe('/freeze and /thaw are for maintainers, and for the branch that they name', () => {
     const answerWithBranches =
       (...branches: string[]) =>
-      (question: CheckQuestion): QuestionAnswer =>
+      (question: CheckQuestion): CheckQuestionAnswer =>
         question.kind === 'branch'
           ? { kind: branches.includes(question.branch) ? 'yes' : 'no' }
-          : answerQuestion(question)
+          : answerCheckQuestion(question)
     test.each([
       ['/freeze', 'main', '', ['frozen']],
       ['/freeze main', 'main', '', ['frozen']],
@@ -332,10 +338,10 @@ describe('T31: who may give which command', () => {
         }
     })
     test('wait if GitHub does not report whether the branch exists', () => {
-      const unknown: QuestionAnswer = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
+      const unknown: CheckQuestionAnswer = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
       const { decisions, open } = decideComments(
         createCommandInput([createComment('maria', '/freeze v1')]),
-        (question) => (question.kind === 'branch' ? unknown : answerQuestion(question)),
+        (question) => (question.kind === 'branch' ? unknown : answerCheckQuestion(question)),
       )
       expect(decisions).toEqual([])
       expect(open).toMatchObject([{ reason: 'GitHub answered 503' }])
@@ -366,13 +372,15 @@ describe('T27: unknown permissions are not assumed', () => {
 describe('T50: a commit in a command is compared only with the head', () => {
   test('a prefix of the head and the full head are accepted', () => {
     expect(
-      listOutcomes(createCommandInput([createComment('olga', `/approve ${headA.slice(0, 7)}`)])),
+      listOutcomes(createCommandInput([createComment('olga', `/approve ${headShaA.slice(0, 7)}`)])),
     ).toEqual(['done'])
-    expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headA}`)]))).toEqual(['done'])
+    expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}`)]))).toEqual(['done'])
   })
   test('any other commit is stale', () => {
-    expect(listOutcomes(createCommandInput([createComment('olga', `/approve ${headB}`)]))).toEqual(['stale'])
-    expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headA}aaaa`)]))).toEqual([
+    expect(listOutcomes(createCommandInput([createComment('olga', `/approve ${headShaB}`)]))).toEqual([
+      'stale',
+    ])
+    expect(listOutcomes(createCommandInput([createComment('olga', `/merge ${headShaA}aaaa`)]))).toEqual([
       'stale',
     ])
   })
@@ -400,7 +408,10 @@ describe('I18: a command works once', () => {
     expect(findMergeRequest(records, createCommandInput(mergeComments).check)?.login).toBe('maria')
     expect(findMergeRequest(records, createCommandInput([]).check)).toBeUndefined()
     expect(
-      findMergeRequest(records, createCommandInput(mergeComments, {}, { head: headB }, { epoch: 1 }).check),
+      findMergeRequest(
+        records,
+        createCommandInput(mergeComments, {}, { head: headShaB }, { epoch: 1 }).check,
+      ),
     ).toBeUndefined()
     expect(
       findMergeRequest(records, createCommandInput(mergeComments, {}, { baseRef: 'other' }).check),
@@ -408,7 +419,7 @@ describe('I18: a command works once', () => {
     expect(
       findMergeRequest(records, createCommandInput(mergeComments, {}, {}, { epoch: 2 }).check),
     ).toBeUndefined()
-    const change = changeBetween({}, { 'catalog/foo/catalog.yaml': [packageBlob('foo')] })
+    const change = computeCatalogChange({}, { 'catalog/foo/catalog.yaml': [packageBlob('foo')] })
     expect(
       findMergeRequest(records, createCommandInput(mergeComments, {}, {}, { change }).check),
     ).toBeUndefined()

@@ -11,7 +11,7 @@ import {
   createGateInput,
   createSnapshot,
   createMergeFreeze,
-  createOutcomesWith,
+  createCheckOutcomesWith,
   createPassedOutcome,
   createHexSha,
 } from './gate-builders.ts'
@@ -34,7 +34,7 @@ describe('the gate', () => {
   })
 
   test('merges a pull request despite a warning', () => {
-    const outcomes = createOutcomesWith(
+    const outcomes = createCheckOutcomesWith(
       createPassedOutcome('validation', { findings: [{ ...errorFinding, severity: 'warning' }] }),
     )
     expect(decideVerdict(createGateInput({ outcomes })).kind).toBe('merge')
@@ -42,7 +42,9 @@ describe('the gate', () => {
 
   test('counts the unlisted findings that a finding summarizes', () => {
     const more = { ...errorFinding, data: { leftOut: 41 } }
-    const outcomes = createOutcomesWith(createPassedOutcome('validation', { findings: [more, errorFinding] }))
+    const outcomes = createCheckOutcomesWith(
+      createPassedOutcome('validation', { findings: [more, errorFinding] }),
+    )
     expect(decideVerdict(createGateInput({ outcomes })).reasons).toEqual([
       { code: 'findings', text: 'validation: 42 errors' },
     ])
@@ -51,21 +53,21 @@ describe('the gate', () => {
   test('retries at the earliest retry time of hundreds of thousands of unanswered questions', () => {
     const open = (retryAfter: number) => ({ question: 'q', reason: 'r', retryAfter })
     const unanswered = [...Array.from({ length: 200_000 }, () => open(90)), open(7)]
-    const outcomes = createOutcomesWith(createPassedOutcome('ownership', { unanswered }))
+    const outcomes = createCheckOutcomesWith(createPassedOutcome('ownership', { unanswered }))
     expect(decideVerdict(createGateInput({ outcomes })).retryAfter).toBe(7)
   })
 
   const rejectionCases: [string, Partial<GateInput>, string, string][] = [
     [
       'an error finding blocks',
-      { outcomes: createOutcomesWith(createPassedOutcome('validation', { findings: [errorFinding] })) },
+      { outcomes: createCheckOutcomesWith(createPassedOutcome('validation', { findings: [errorFinding] })) },
       'blocked',
       'findings',
     ],
     [
       'an unanswered question is unknown',
       {
-        outcomes: createOutcomesWith(
+        outcomes: createCheckOutcomesWith(
           createPassedOutcome('images', { unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }] }),
         ),
       },
@@ -75,7 +77,7 @@ describe('the gate', () => {
     [
       'a missing approval waits',
       {
-        outcomes: createOutcomesWith(
+        outcomes: createCheckOutcomesWith(
           createPassedOutcome('ownership', {
             waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }],
           }),
@@ -106,7 +108,7 @@ describe('the gate', () => {
     [
       'a package that is merged by hand waits',
       {
-        outcomes: createOutcomesWith({
+        outcomes: createCheckOutcomesWith({
           ...createPassedOutcome('validation'),
           manualMergeReasons: ['ci.yaml says `merge: false`'],
         }),
@@ -161,7 +163,7 @@ describe('the gate', () => {
   })
 
   test('a package that requires a manual merge is merged on request', () => {
-    const outcomes = createOutcomesWith({
+    const outcomes = createCheckOutcomesWith({
       ...createPassedOutcome('validation'),
       manualMergeReasons: ['ci.yaml says `merge: false`'],
     })
@@ -265,7 +267,7 @@ describe('the gate', () => {
 
   test('never merges a pull request without an ownership result because of its labels', () => {
     const blockedInput = createGateInput({
-      outcomes: createOutcomesWith().filter(({ check }) => check !== 'ownership'),
+      outcomes: createCheckOutcomesWith().filter(({ check }) => check !== 'ownership'),
     })
     for (const label of ['approved', 'lgtm', 'ok-to-merge', 'automerge'])
       expect(
@@ -277,7 +279,7 @@ describe('the gate', () => {
     const verdict = decideVerdict(
       createGateInput({
         snapshot: createSnapshot({ draft: true }),
-        outcomes: createOutcomesWith(
+        outcomes: createCheckOutcomesWith(
           createPassedOutcome('images', {
             unanswered: [
               { question: 'a', reason: 'slow', retryAfter: 300 },

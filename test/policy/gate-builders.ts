@@ -37,7 +37,7 @@ export function createPassedOutcome(
 }
 
 /** These outcomes, and that all other required checks have passed. */
-export function createOutcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
+export function createCheckOutcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
   return checks.flatMap(({ id, requirement }) => {
     const given = these.filter(({ check }) => check === id)
     return given.length === 0 && requirement === 'required' ? [createPassedOutcome(id)] : given

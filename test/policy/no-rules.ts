@@ -1,7 +1,7 @@
 // A branch without rules.
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 
-export const noRules: BranchRules = {
+export const unrestrictedBranchRules: BranchRules = {
   branch: 'main',
   owner: 'organization',
   checks: { required: [], strict: false },

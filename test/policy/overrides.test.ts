@@ -18,33 +18,33 @@ import { excludeOverridden, applyOverrides, findActiveOverrides } from '../../sr
 import { describeCommands } from '../../src/report/describe-commands.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { changeBetween, packageBlob } from '../pull-request/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesWith, createHexSha } from './gate-builders.ts'
+import { computeCatalogChange, packageBlob } from '../pull-request/build-catalog.ts'
+import { createGateInput, createSnapshot, createCheckOutcomesWith, createHexSha } from './gate-builders.ts'
 
 const maintainer: GitHubAccount = { id: toUserId(1003), login: 'maria', kind: 'user' }
 const packageOwner: GitHubAccount = { id: toUserId(1002), login: 'olga', kind: 'user' }
-const head = toCommitSha(createHexSha('a'))
-const timestampAt = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
+const headCommitSha = toCommitSha(createHexSha('a'))
+const formatTimestampAtMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let lastCommentId = 100
 const createComment = (body: string, author = maintainer): PullComment => ({
   id: (lastCommentId += 1),
   author,
   body,
-  createdAt: timestampAt(10),
-  updatedAt: timestampAt(10),
+  createdAt: formatTimestampAtMinute(10),
+  updatedAt: formatTimestampAtMinute(10),
 })
 
 const baseCatalog = { 'catalog/foo/catalog.yaml': [packageBlob('foo')] }
-const changeDefaultChannel = (channel: string) =>
-  changeBetween(baseCatalog, { 'catalog/foo/catalog.yaml': [packageBlob('foo', channel)] })
+const createDefaultChannelChange = (channel: string) =>
+  computeCatalogChange(baseCatalog, { 'catalog/foo/catalog.yaml': [packageBlob('foo', channel)] })
 
 function createCheckInput(comments: readonly PullComment[], more: Partial<CheckInput> = {}): CheckInput {
   return {
-    snapshot: createSnapshot({ author: packageOwner, head, comments }),
+    snapshot: createSnapshot({ author: packageOwner, head: headCommitSha, comments }),
     config: defaultConfig,
     layout: { catalogs: [{ root: 'catalog' }] },
-    change: changeDefaultChannel('fast'),
+    change: createDefaultChannelChange('fast'),
     basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
     ownerFiles: {
       base: new Map([
@@ -59,7 +59,7 @@ function createCheckInput(comments: readonly PullComment[], more: Partial<CheckI
   }
 }
 
-function answerQuestion(question: CheckQuestion): AnswerByQuestionKind[keyof AnswerByQuestionKind] {
+function answerCheckQuestion(question: CheckQuestion): AnswerByQuestionKind[keyof AnswerByQuestionKind] {
   if (question.kind === 'user')
     return { kind: 'person', person: question.login === 'maria' ? maintainer : packageOwner } as never
   if (question.kind === 'comment') return { kind: 'unedited' }
@@ -69,21 +69,21 @@ function answerQuestion(question: CheckQuestion): AnswerByQuestionKind[keyof Ans
 function decideOverrides(check: CheckInput) {
   const given: CommandInput = {
     check,
-    shown: [{ head, epoch: 0, at: timestampAt(5), change: 'c' }],
+    shown: [{ head: headCommitSha, epoch: 0, at: formatTimestampAtMinute(5), change: 'c' }],
     change: 'c',
     records: [],
   }
   const known = new Map<string, AnswerByQuestionKind[keyof AnswerByQuestionKind]>()
   for (let round = 0; round < 4; round += 1)
     for (const question of collectCommandQuestions(given, createCheckAnswers(known)))
-      known.set(toCheckQuestionKey(question), answerQuestion(question))
+      known.set(toCheckQuestionKey(question), answerCheckQuestion(question))
   return decideCommands(given, createCheckAnswers(known)).decisions
 }
 
 const overrideCommand = '/override bundle-edited because the image was rebuilt for a CVE'
 const overrideComment = createComment(overrideCommand)
 const listRecords = () => decideOverrides(createCheckInput([overrideComment])).map(({ record }) => record)
-const createOutcome = (...rules: string[]): CheckOutcome => ({
+const createValidationOutcome = (...rules: string[]): CheckOutcome => ({
   check: 'validation',
   findings: rules.map((rule) => ({ rule, severity: 'error', what: 'x', why: 'y', fix: 'z' })),
   unanswered: [],
@@ -95,19 +95,22 @@ describe('a maintainer overrides a named rule', () => {
   test('for one change, with a reason', () => {
     const found = findActiveOverrides(listRecords(), createCheckInput([overrideComment]))
     expect(found).toEqual([{ rule: 'bundle-edited', reason: 'the image was rebuilt for a CVE', by: 'maria' }])
-    const { outcomes, used } = applyOverrides([createOutcome('bundle-edited', 'channel-removed')], found)
+    const { outcomes, used } = applyOverrides(
+      [createValidationOutcome('bundle-edited', 'channel-removed')],
+      found,
+    )
     expect(used).toEqual(found)
     expect(outcomes[0]?.findings.map(({ rule, severity }) => [rule, severity])).toEqual([
       ['bundle-edited', 'warning'],
       ['channel-removed', 'error'],
     ])
     // An override without a matching finding is not reported as used.
-    expect(applyOverrides([createOutcome('channel-removed')], found).used).toEqual([])
+    expect(applyOverrides([createValidationOutcome('channel-removed')], found).used).toEqual([])
   })
   test('until the change, the epoch, or the head is different', () => {
     const withdrawn = (more: Partial<CheckInput>) =>
       findActiveOverrides(listRecords(), { ...createCheckInput([overrideComment]), ...more })
-    expect(withdrawn({ change: changeDefaultChannel('slow') })).toEqual([])
+    expect(withdrawn({ change: createDefaultChannelChange('slow') })).toEqual([])
     expect(withdrawn({ epoch: 1 })).toEqual([])
     const moved = createSnapshot({
       author: packageOwner,
@@ -119,7 +122,7 @@ describe('a maintainer overrides a named rule', () => {
   test('until the comment is edited, deleted, or contains something else', () => {
     for (const comments of [
       [],
-      [{ ...overrideComment, updatedAt: timestampAt(12) }],
+      [{ ...overrideComment, updatedAt: formatTimestampAtMinute(12) }],
       [{ ...overrideComment, body: overrideCommand.replace('CVE', 'bug') }],
       [{ ...overrideComment, body: '/override channel-removed because the image was rebuilt for a CVE' }],
       [{ ...overrideComment, body: '/approve' }],
@@ -153,10 +156,10 @@ describe('a maintainer overrides a named rule', () => {
   })
   test('only for the findings of the same pull request in a batch', () => {
     const [alone] = applyOverrides(
-      [createOutcome('bundle-edited')],
+      [createValidationOutcome('bundle-edited')],
       findActiveOverrides(listRecords(), createCheckInput([overrideComment])),
     ).outcomes
-    const { findings } = createOutcome('bundle-edited', 'channel-removed')
+    const { findings } = createValidationOutcome('bundle-edited', 'channel-removed')
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
     expect(excludeOverridden([...findings, ...other], alone?.findings ?? [])).toEqual([findings[1], ...other])
   })
@@ -198,11 +201,11 @@ describe('which rules can be overridden', () => {
 })
 
 describe('an override is shown', () => {
-  const verdictWith = (validation = createOutcome()) =>
-    verdictOf(createGateInput({ outcomes: createOutcomesWith(validation) }))
+  const verdictWith = (validation = createValidationOutcome()) =>
+    verdictOf(createGateInput({ outcomes: createCheckOutcomesWith(validation) }))
   const reason = 'see #12 [skip ci] @team <b>\u202e*x*</b>'
   const [shown] = applyOverrides(
-    [createOutcome('bundle-edited')],
+    [createValidationOutcome('bundle-edited')],
     [{ rule: 'bundle-edited', by: 'maria', reason }],
   ).outcomes
   test('in the comment, with the reason escaped', () => {
@@ -212,7 +215,7 @@ describe('an override is shown', () => {
   })
   test('as a command next to the errors that can be overridden', () => {
     const text = (...rules: string[]) =>
-      renderReport(verdictWith(createOutcome(...rules)), { changeLines: [] }).comment
+      renderReport(verdictWith(createValidationOutcome(...rules)), { changeLines: [] }).comment
     expect(text('bundle-edited', 'not-owner')).toContain('/override bundle-edited because')
     expect(text('not-owner')).not.toContain('/override')
   })
@@ -225,7 +228,8 @@ describe('an override is shown', () => {
     expect(message.endsWith(`\n\nHead: ${createHexSha('a')}\n`)).toBe(true)
   })
   test('in the list of commands, as outdated if the change is different', () => {
-    const lines = (holds: boolean) => describeCommands(listRecords(), head, 0, () => holds).join('\n')
+    const lines = (holds: boolean) =>
+      describeCommands(listRecords(), headCommitSha, 0, () => holds).join('\n')
     expect(lines(true)).toContain('`bundle-edited`: the image was rebuilt for a CVE')
     expect(lines(true)).not.toContain('outdated')
     expect(lines(false)).toContain('outdated because the effect of this commit has changed')

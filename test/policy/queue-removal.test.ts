@@ -20,7 +20,7 @@ const dequeueReasons = [
   'INVALID_MERGE_COMMIT',
 ]
 
-const createRemoval = (reason: string, by?: string) => ({
+const createQueueRemoval = (reason: string, by?: string) => ({
   id: '1',
   at: '',
   reason,
@@ -29,20 +29,20 @@ const createRemoval = (reason: string, by?: string) => ({
 
 test('each reason to leave the queue has a sentence, in both spellings of GitHub', () => {
   const unknown = formatQueueRemoval(undefined)
-  const messages = dequeueReasons.map((reason) => formatQueueRemoval(createRemoval(reason)))
+  const messages = dequeueReasons.map((reason) => formatQueueRemoval(createQueueRemoval(reason)))
   expect(messages.filter((text) => text === unknown)).toHaveLength(1)
-  expect(dequeueReasons.map((reason) => formatQueueRemoval(createRemoval(reason.toLowerCase())))).toEqual(
-    messages,
-  )
-  expect(formatQueueRemoval(createRemoval('failed checks'))).toBe(
+  expect(
+    dequeueReasons.map((reason) => formatQueueRemoval(createQueueRemoval(reason.toLowerCase()))),
+  ).toEqual(messages)
+  expect(formatQueueRemoval(createQueueRemoval('failed checks'))).toBe(
     'a required check failed in the merge queue',
   )
 })
 
 test('what a person did holds, for any reason, unless it was merged', () => {
-  const holding = dequeueReasons.filter((reason) => isRemovedByPerson(createRemoval(reason, 'bob')))
+  const holding = dequeueReasons.filter((reason) => isRemovedByPerson(createQueueRemoval(reason, 'bob')))
   expect(dequeueReasons.filter((reason) => !holding.includes(reason))).toEqual(['MERGE', 'ALREADY_MERGED'])
-  expect(dequeueReasons.filter((reason) => isRemovedByPerson(createRemoval(reason)))).toEqual([])
+  expect(dequeueReasons.filter((reason) => isRemovedByPerson(createQueueRemoval(reason)))).toEqual([])
 })
 
 test('a removed pull request waits, and its comment says who removed it and how to ask for the merge', () => {

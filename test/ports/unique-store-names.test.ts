@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals'
 const sourceDirectory = join(import.meta.dirname, '../../src')
 
 /** The first argument of each call, as it is written. */
-function findDeclaredNames(text: string, define: string): string[] {
+function findDefinedStoreNames(text: string, define: string): string[] {
   return [...text.matchAll(new RegExp(`= ${define}(?:<[^]*?>)?\\(\\s*([^,]*),`, 'g'))].map(
     ([, name = '']) => name,
   )
@@ -17,7 +17,7 @@ test.each(['defineStateNamespace', 'defineCacheNamespace'])(
   (define) => {
     const names = readdirSync(sourceDirectory, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
-      .flatMap((file) => findDeclaredNames(readFileSync(join(sourceDirectory, file), 'utf8'), define))
+      .flatMap((file) => findDefinedStoreNames(readFileSync(join(sourceDirectory, file), 'utf8'), define))
     expect(names.length).toBeGreaterThan(10)
     expect(names.filter((name) => !/^'[^']+'$/.test(name))).toEqual([])
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { formatHistoryTag, planPublications } from '../../src/publish/plan-publications.ts'
+import { formatPermanentImageTag, planPublications } from '../../src/publish/plan-publications.ts'
 import type { RepositoryLayout } from '../../src/pull-request/layout/layout.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import type { PublishEntry } from '../../src/config/publish.ts'
@@ -30,7 +30,7 @@ describe('publish entries', () => {
       ['catalogs/v4.19', ['v4.19', 'v4.19-x'], 'catalog v4.19'],
       ['catalogs/v4.20', ['v4.20', 'v4.20-x'], 'catalog v4.20'],
     ])
-    expect(publications.map((one) => formatHistoryTag(one, 'a'.repeat(40)))).toEqual([
+    expect(publications.map((one) => formatPermanentImageTag(one, 'a'.repeat(40)))).toEqual([
       'v4.19-aaaaaaaaaaaa',
       'v4.20-aaaaaaaaaaaa',
     ])

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { publishCatalogs } from '../../src/publish/publish-catalogs.ts'
-import { rollbackRequestState } from '../../src/publish/publication-state.ts'
+import { rollbackRequestStateNamespace } from '../../src/publish/publication-state.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { RegistryError } from '../../src/adapters/registry/registry-error.ts'
 import type { GitHubFixture } from '../sandbox/github/github-fixture.ts'
@@ -371,7 +371,7 @@ describe('/rollback', () => {
     const rollbackRequest = { comment: 1, pull: pull.number, login: 'maintainer', digest: first }
     const { repository } = scene.ctx.forge
     const id = `main catalogs/v4.18 ${catalogImage}:latest`
-    await store.writeState(rollbackRequestState, repository, new Map([[id, rollbackRequest]]))
+    await store.writeState(rollbackRequestStateNamespace, repository, new Map([[id, rollbackRequest]]))
     await scene.run()
     expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBe(first)
     expect(scene.registry.findDigest(`${catalogImage}:v4.18`)).toBe(first)

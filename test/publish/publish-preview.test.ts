@@ -1,8 +1,8 @@
 // Preview images: which results get one, and when it is removed.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../packages/findings/src/checks.ts'
-import { builtPreviewState, previewRequestState } from '../../src/publish/preview-state.ts'
-import { loadImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
+import { builtPreviewStateNamespace, previewRequestStateNamespace } from '../../src/publish/preview-state.ts'
+import { loadTestImagesByCatalog } from '../../src/cluster-test/run-cluster-tests.ts'
 import type { ClusterTestRequest } from '../../src/cluster-test/cluster-test-state.ts'
 import {
   cancelPreviews,
@@ -24,9 +24,12 @@ import {
   type PublishScenario,
 } from './publish-scenario.ts'
 
-const head = toCommitSha('a'.repeat(40))
+const headCommitSha = toCommitSha('a'.repeat(40))
 const mergeResult = { commit: toCommitSha('b'.repeat(40)), tree: toTreeSha('c'.repeat(40)) }
-const createOutcome = (check: CheckOutcome['check'], more: Partial<CheckOutcome> = {}): CheckOutcome => ({
+const createCheckOutcome = (
+  check: CheckOutcome['check'],
+  more: Partial<CheckOutcome> = {},
+): CheckOutcome => ({
   check,
   findings: [],
   unanswered: [],
@@ -36,36 +39,45 @@ const createOutcome = (check: CheckOutcome['check'], more: Partial<CheckOutcome>
 })
 const errorFindings = [{ severity: 'error' }] as unknown as CheckOutcome['findings']
 const unansweredQuestions = [{ question: 'q', reason: 'r', retryAfter: 1 }]
-const waitingApprovals = [{ what: 'approval', who: ['alice'] }]
+const requiredApprovals = [{ what: 'approval', who: ['alice'] }]
 const createEvaluation = (
   outcomes: readonly CheckOutcome[],
   more: { state?: string; result?: unknown } = {},
 ): Omit<PreviewCandidate, 'hasPreviews'> =>
   ({
-    snapshot: { head, baseRef: 'main', state: more.state ?? 'open' },
+    snapshot: { head: headCommitSha, baseRef: 'main', state: more.state ?? 'open' },
     verdict: { outcomes, ...('result' in more ? { result: more.result } : { result: mergeResult }) },
     epoch: 2,
   }) as never
 const createCommandRecord = (more: Partial<CommandRecord> = {}): CommandRecord =>
-  ({ comment: 5, command: 'preview', outcome: 'done', head, epoch: 2, ...more }) as CommandRecord
+  ({
+    comment: 5,
+    command: 'preview',
+    outcome: 'done',
+    head: headCommitSha,
+    epoch: 2,
+    ...more,
+  }) as CommandRecord
 
-const previewableOutcomes = [
-  createOutcome('ownership', { waiting: waitingApprovals }),
-  createOutcome('validation'),
-  createOutcome('images'),
+const outcomesAwaitingApproval = [
+  createCheckOutcome('ownership', { waiting: requiredApprovals }),
+  createCheckOutcome('validation'),
+  createCheckOutcome('images'),
 ]
-const passedOutcomes = checkIds.map((id) => createOutcome(id))
+const passedOutcomes = checkIds.map((id) => createCheckOutcome(id))
 
 describe('a preview', () => {
   test('is built from the validated result on request, even if approvals are missing', () => {
-    expect(decidePreviewRequest(createEvaluation(previewableOutcomes), [createCommandRecord()])).toEqual({
-      head,
-      tree: mergeResult.tree,
-      baseRef: 'main',
-      isAsked: true,
-      comment: 5,
-      isClosed: false,
-    })
+    expect(decidePreviewRequest(createEvaluation(outcomesAwaitingApproval), [createCommandRecord()])).toEqual(
+      {
+        head: headCommitSha,
+        tree: mergeResult.tree,
+        baseRef: 'main',
+        isAsked: true,
+        comment: 5,
+        isClosed: false,
+      },
+    )
   })
 
   test('is built without a request when all checks passed', () => {
@@ -73,36 +85,39 @@ describe('a preview', () => {
   })
 
   test.each<[string, Omit<PreviewCandidate, 'hasPreviews'>, readonly CommandRecord[]]>([
-    ['there is no request and approvals are missing', createEvaluation(previewableOutcomes), []],
+    ['there is no request and approvals are missing', createEvaluation(outcomesAwaitingApproval), []],
     [
       'the requester is not authorized',
-      createEvaluation(previewableOutcomes),
+      createEvaluation(outcomesAwaitingApproval),
       [createCommandRecord({ outcome: 'denied' })],
     ],
     [
       'the request was for another commit',
-      createEvaluation(previewableOutcomes),
+      createEvaluation(outcomesAwaitingApproval),
       [createCommandRecord({ head: toCommitSha('d'.repeat(40)) })],
     ],
     [
       'the request was made before the base changed',
-      createEvaluation(previewableOutcomes),
+      createEvaluation(outcomesAwaitingApproval),
       [createCommandRecord({ epoch: 1 })],
     ],
     [
       'validation failed',
-      createEvaluation([createOutcome('validation', { findings: errorFindings }), createOutcome('images')]),
+      createEvaluation([
+        createCheckOutcome('validation', { findings: errorFindings }),
+        createCheckOutcome('images'),
+      ]),
       [createCommandRecord()],
     ],
     [
       'the images check is inconclusive',
       createEvaluation([
-        createOutcome('validation'),
-        createOutcome('images', { unanswered: unansweredQuestions }),
+        createCheckOutcome('validation'),
+        createCheckOutcome('images', { unanswered: unansweredQuestions }),
       ]),
       [createCommandRecord()],
     ],
-    ['a check is missing', createEvaluation([createOutcome('validation')]), [createCommandRecord()]],
+    ['a check is missing', createEvaluation([createCheckOutcome('validation')]), [createCommandRecord()]],
     ['nothing was checked', createEvaluation([]), [createCommandRecord()]],
     [
       'head and base do not merge',
@@ -155,7 +170,7 @@ describe('the preview of a pull request', () => {
     const tree = await repository.treeOf(commit)
     const previewRequest = { head: commit, tree, baseRef: 'main', isAsked: true, comment: 5, isClosed: false }
     await store.writeState(
-      previewRequestState,
+      previewRequestStateNamespace,
       scene.ctx.forge.repository,
       new Map([[String(pull.number), previewRequest]]),
     )
@@ -194,7 +209,7 @@ describe('the preview of a pull request', () => {
         trials: [{ root, trial: installTest }],
         ...more,
       } as ClusterTestRequest
-      const found = await loadImagesByCatalog(toPullNumber(number), clusterTestRequest, scene.ctx)
+      const found = await loadTestImagesByCatalog(toPullNumber(number), clusterTestRequest, scene.ctx)
       return [...found.values()][0]
     }
     const head = `${catalogImage}@${scene.registry.findDigest(tag) ?? ''}`
@@ -213,11 +228,15 @@ describe('the preview of a pull request', () => {
     // Requested but not built yet.
     const key = String(pull.number)
     const { repository: name } = scene.ctx.forge
-    const made = await store.readState(builtPreviewState, name, key)
-    await store.writeState(builtPreviewState, name, new Map([[key, { images: [], ended: [], attempts: 0 }]]))
+    const made = await store.readState(builtPreviewStateNamespace, name, key)
+    await store.writeState(
+      builtPreviewStateNamespace,
+      name,
+      new Map([[key, { images: [], ended: [], attempts: 0 }]]),
+    )
     expect(await imagesOf()).toBe('coming')
     expect(await imagesOf({ head: await mainTip() })).toMatchObject({ why: expect.any(String) })
-    if (made) await store.writeState(builtPreviewState, name, new Map([[key, made]]))
+    if (made) await store.writeState(builtPreviewStateNamespace, name, new Map([[key, made]]))
     scene.advanceTime(25 * 3600)
     expect(await imagesOf()).toMatchObject({ why: expect.any(String) })
     await scene.preview(pull.number)
@@ -240,7 +259,7 @@ describe('the preview of a pull request', () => {
     await scene.preview(pull.number)
     expect(scene.registry.findDigest(tag)).toBeUndefined()
     const key = String(pull.number)
-    expect(await store.readState(builtPreviewState, scene.ctx.forge.repository, key)).toMatchObject({
+    expect(await store.readState(builtPreviewStateNamespace, scene.ctx.forge.repository, key)).toMatchObject({
       images: [],
     })
     expect(scene.registry.findDigest(`${catalogImage}:latest`)).toBeDefined()

@@ -14,7 +14,7 @@ import { handlePublishRequest } from '../../src/publish/process/publish-handler.
 import type { PublishContext } from '../../src/publish/process/publish-context.ts'
 import type { PublishClient } from '../../src/publish/process/publish-client.ts'
 import { parsePushTargets } from '../../src/publish/process/push-targets.ts'
-import { rejectingClusterTests } from '../cluster-test/process/rejecting-cluster-tests.ts'
+import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
@@ -137,7 +137,7 @@ export async function openPublishScenario(
         close: async () => undefined,
       },
       publishing,
-      clusterTests: rejectingClusterTests,
+      clusterTests: rejectingClusterTestClient,
       loader: createCatalogLoader(loaded, store),
       evaluationPool: {
         evaluate: () => Promise.reject(new Error('nobody looks here')),

@@ -9,11 +9,14 @@ import type { JobContext } from '../../src/jobs/job-context.ts'
 import type { PublishResponse, PublishRequest } from '../../src/publish/process/publish-protocol.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 
-const sentRebuild: WebhookRebuild = { commit: toCommitSha('a'.repeat(40)), catalogs: ['catalogs/v4.20'] }
+const pendingWebhookRebuild: WebhookRebuild = {
+  commit: toCommitSha('a'.repeat(40)),
+  catalogs: ['catalogs/v4.20'],
+}
 const webhookUrl = 'https://ci.example/hook'
 let now: number
-let publishOrders: PublishRequest[]
-let publishAnswer: PublishResponse
+let publishRequests: PublishRequest[]
+let publishResponse: PublishResponse
 
 const ctx = {
   installation: 7,
@@ -23,74 +26,78 @@ const ctx = {
     settings: { publishRetrySeconds: 10 },
     publishing: {
       order: (order: PublishRequest) => {
-        publishOrders.push(order)
-        return Promise.resolve(publishAnswer)
+        publishRequests.push(order)
+        return Promise.resolve(publishResponse)
       },
     },
   },
 } as unknown as JobContext
-const runWebhookStep = (given: WebhookRebuild = sentRebuild) =>
+const advanceTestWebhookRebuild = (given: WebhookRebuild = pendingWebhookRebuild) =>
   advanceWebhookRebuild(webhookUrl, given, 'main', ctx)
 
 beforeEach(() => {
   now = 1_000_000
-  publishOrders = []
+  publishRequests = []
 })
 
 describe('a rebuild by webhook', () => {
   test('keeps one delivery id over all attempts', async () => {
-    publishAnswer = { kind: 'failed', why: 'it answered 503', retryable: true }
-    const first = await runWebhookStep()
+    publishResponse = { kind: 'failed', why: 'it answered 503', retryable: true }
+    const first = await advanceTestWebhookRebuild()
     expect(first).toMatchObject({
       next: { attempts: 1, again: now + 10_000 },
       shown: { kind: 'retrying', why: 'it answered 503' },
     })
     // Not before the retry is due.
-    expect(await runWebhookStep(first.next)).toEqual({ next: first.next })
-    expect(publishOrders).toHaveLength(1)
+    expect(await advanceTestWebhookRebuild(first.next)).toEqual({ next: first.next })
+    expect(publishRequests).toHaveLength(1)
     now += 10_000
-    publishAnswer = { kind: 'delivered', status: 'https://ci.example/1' }
-    expect(await runWebhookStep(first.next)).toMatchObject({
+    publishResponse = { kind: 'delivered', status: 'https://ci.example/1' }
+    expect(await advanceTestWebhookRebuild(first.next)).toMatchObject({
       next: { dispatchedAt: now, status: 'https://ci.example/1' },
     })
-    expect(new Set(publishOrders.map((order) => order.kind === 'deliver' && order.delivery)).size).toBe(1)
-    expect(publishOrders[0]).toMatchObject({
-      payload: { repository: 'coast/operators', branch: 'main', ...sentRebuild },
+    expect(new Set(publishRequests.map((order) => order.kind === 'deliver' && order.delivery)).size).toBe(1)
+    expect(publishRequests[0]).toMatchObject({
+      payload: { repository: 'coast/operators', branch: 'main', ...pendingWebhookRebuild },
     })
   })
 
   test('has a different id for another commit, branch, catalog, or repository', () => {
-    const other = { ...sentRebuild, commit: toCommitSha('b'.repeat(40)) }
+    const other = { ...pendingWebhookRebuild, commit: toCommitSha('b'.repeat(40)) }
     const ids = [
-      computeDeliveryId('coast/operators', 'main', sentRebuild),
-      computeDeliveryId('coast/operators', 'v1', sentRebuild),
-      computeDeliveryId('coast/others', 'main', sentRebuild),
+      computeDeliveryId('coast/operators', 'main', pendingWebhookRebuild),
+      computeDeliveryId('coast/operators', 'v1', pendingWebhookRebuild),
+      computeDeliveryId('coast/others', 'main', pendingWebhookRebuild),
       computeDeliveryId('coast/operators', 'main', other),
-      computeDeliveryId('coast/operators', 'main', { ...sentRebuild, catalogs: [] }),
+      computeDeliveryId('coast/operators', 'main', { ...pendingWebhookRebuild, catalogs: [] }),
     ]
     expect(new Set(ids).size).toBe(ids.length)
   })
 
   test('ends with the reason when it is rejected, cannot be retried, or failed ten times', async () => {
-    publishAnswer = { kind: 'refused', why: 'the operator does not allow it' }
-    expect(await runWebhookStep()).toEqual({ shown: { kind: 'not-dispatched', why: publishAnswer.why } })
-    publishAnswer = { kind: 'failed', why: 'it answered 404', retryable: false }
-    expect(await runWebhookStep()).toMatchObject({ shown: { kind: 'not-dispatched' } })
-    publishAnswer = { kind: 'failed', why: 'it answered 503', retryable: true }
-    expect(await runWebhookStep({ ...sentRebuild, attempts: 9 })).toMatchObject({
+    publishResponse = { kind: 'refused', why: 'the operator does not allow it' }
+    expect(await advanceTestWebhookRebuild()).toEqual({
+      shown: { kind: 'not-dispatched', why: publishResponse.why },
+    })
+    publishResponse = { kind: 'failed', why: 'it answered 404', retryable: false }
+    expect(await advanceTestWebhookRebuild()).toMatchObject({ shown: { kind: 'not-dispatched' } })
+    publishResponse = { kind: 'failed', why: 'it answered 503', retryable: true }
+    expect(await advanceTestWebhookRebuild({ ...pendingWebhookRebuild, attempts: 9 })).toMatchObject({
       shown: { kind: 'not-dispatched' },
     })
   })
 
   test('is followed to the end if it has a status URL, and ends as received otherwise', async () => {
-    const sent = { ...sentRebuild, dispatchedAt: now, status: 'https://ci.example/1' }
-    publishAnswer = { kind: 'followed', state: 'running' }
-    expect(await runWebhookStep(sent)).toEqual({ next: sent, shown: { kind: 'running' } })
-    publishAnswer = { kind: 'failed', why: 'it answered 503', retryable: true }
-    expect(await runWebhookStep(sent)).toEqual({ next: sent, shown: { kind: 'running' } })
-    publishAnswer = { kind: 'followed', state: 'failed', url: 'https://ci.example/log' }
-    expect(await runWebhookStep(sent)).toEqual({ shown: { kind: 'failed', url: 'https://ci.example/log' } })
+    const sent = { ...pendingWebhookRebuild, dispatchedAt: now, status: 'https://ci.example/1' }
+    publishResponse = { kind: 'followed', state: 'running' }
+    expect(await advanceTestWebhookRebuild(sent)).toEqual({ next: sent, shown: { kind: 'running' } })
+    publishResponse = { kind: 'failed', why: 'it answered 503', retryable: true }
+    expect(await advanceTestWebhookRebuild(sent)).toEqual({ next: sent, shown: { kind: 'running' } })
+    publishResponse = { kind: 'followed', state: 'failed', url: 'https://ci.example/log' }
+    expect(await advanceTestWebhookRebuild(sent)).toEqual({
+      shown: { kind: 'failed', url: 'https://ci.example/log' },
+    })
     const { status: _status, ...silent } = sent
-    expect(await runWebhookStep(silent)).toEqual({ shown: { kind: 'received' } })
+    expect(await advanceTestWebhookRebuild(silent)).toEqual({ shown: { kind: 'received' } })
   })
 })

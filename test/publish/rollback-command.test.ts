@@ -37,27 +37,27 @@ const layout = {
 const { publications } = planPublications(parsedConfig.config.publish, 'main', new Map([['main', layout]]))
 const [one, two, other] = publications
 if (one === undefined || two === undefined || other === undefined) throw new Error('not planned')
-const singlePublication = [{ publication: one, state: createPublicationState(3, 2, 1) }]
-const severalPublications = [
-  ...singlePublication,
+const singlePublicationState = [{ publication: one, state: createPublicationState(3, 2, 1) }]
+const multiplePublicationStates = [
+  ...singlePublicationState,
   { publication: two, state: createPublicationState(6, 5) },
   { publication: other, state: createPublicationState(9, 8, 5) },
 ]
 
 describe('/rollback', () => {
   test.each([
-    ['means the image before, where there is one image alone', '', singlePublication, createDigest(2)],
+    ['means the image before, where there is one image alone', '', singlePublicationState, createDigest(2)],
     [
       'means the image before what a rollback chose, not what it left',
       '',
       [{ publication: one, state: createPublicationState(2, 3, 1) }],
       createDigest(1),
     ],
-    ['takes a tag that users follow', 'v1', severalPublications, createDigest(2)],
-    ['takes it with its repository', 'quay.io/o/d:v2', severalPublications, createDigest(8)],
-    ['takes a digest', createDigest(1), singlePublication, createDigest(1)],
-    ['takes the tag under which an image stayed', 'old-1', severalPublications, createDigest(1)],
-    ['takes a tag and a digest', `v1 ${createDigest(1)}`, severalPublications, createDigest(1)],
+    ['takes a tag that users follow', 'v1', multiplePublicationStates, createDigest(2)],
+    ['takes it with its repository', 'quay.io/o/d:v2', multiplePublicationStates, createDigest(8)],
+    ['takes a digest', createDigest(1), singlePublicationState, createDigest(1)],
+    ['takes the tag under which an image stayed', 'old-1', multiplePublicationStates, createDigest(1)],
+    ['takes a tag and a digest', `v1 ${createDigest(1)}`, multiplePublicationStates, createDigest(1)],
     [
       'goes forward again',
       `v1 ${createDigest(3)}`,
@@ -69,24 +69,29 @@ describe('/rollback', () => {
   })
 
   test.each([
-    ['nothing, where several images are published', '', severalPublications, /several images are published/],
-    ['a tag that two images have', 'v2', severalPublications, /several images have the tag v2/],
-    ['a digest that two images had', createDigest(5), severalPublications, /matches several images/],
+    [
+      'nothing, where several images are published',
+      '',
+      multiplePublicationStates,
+      /several images are published/,
+    ],
+    ['a tag that two images have', 'v2', multiplePublicationStates, /several images have the tag v2/],
+    ['a digest that two images had', createDigest(5), multiplePublicationStates, /matches several images/],
     [
       'a digest that the bot never published there',
       createDigest(4),
-      severalPublications,
+      multiplePublicationStates,
       /has not published image/,
     ],
-    ["another tag's image", `v1 ${createDigest(6)}`, severalPublications, /has not published image/],
-    ['a tag of a preview', 'pr-12', severalPublications, /has not published image pr-12/],
+    ["another tag's image", `v1 ${createDigest(6)}`, multiplePublicationStates, /has not published image/],
+    ['a tag of a preview', 'pr-12', multiplePublicationStates, /has not published image pr-12/],
     [
       'an unknown tag with a digest',
       `v7 ${createDigest(1)}`,
-      severalPublications,
+      multiplePublicationStates,
       /no published image has the tag v7/,
     ],
-    ['too many words', 'v1 v2 v3', severalPublications, /use \/rollback/],
+    ['too many words', 'v1 v2 v3', multiplePublicationStates, /use \/rollback/],
     ['the first image', '', [{ publication: one, state: createPublicationState(1) }], /no earlier image/],
     ['anything, where nothing is published', '', [], /no image is published from this branch/],
   ])('does not take %s', (_name, words, candidates, why) => {

@@ -87,14 +87,14 @@ export function buildCatalog(files: CatalogFiles, root: string, hidden: readonly
       const end = start + encoder.encode(JSON.stringify(blob)).length
       const location = { file, document, start, end, line: document + 1, column: 1 }
       start = end + 1
-      addBlobFacts(catalog, blob, location)
+      addBlobToCatalogFacts(catalog, blob, location)
     })
   }
   return catalog
 }
 
 /* oxlint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-return */
-function addBlobFacts(catalog: Record<string, any[]>, blob: any, location: any): void {
+function addBlobToCatalogFacts(catalog: Record<string, any[]>, blob: any, location: any): void {
   const mark = { line: location.line, column: location.column }
   const { schema, name = '', package: of = '' } = blob
   if (schema === 'olm.package')
@@ -129,7 +129,7 @@ function addBlobFacts(catalog: Record<string, any[]>, blob: any, location: any):
   else catalog.others!.push({ place: location, schema, package: of, name })
 }
 
-const fakeBlobId = (text: string): string => {
+const fakeBlobSha = (text: string): string => {
   let value = 2166136261
   for (const char of text) value = Math.imul(value ^ char.charCodeAt(0), 16777619) >>> 0
   return value.toString(16).padStart(8, '0').repeat(5)
@@ -139,7 +139,7 @@ const fakeBlobId = (text: string): string => {
  * The change between two trees given as files, for the catalogs of `layout`. The texts can be `unreadable`; `hidden` files
  * of the result are not read into its catalog.
  */
-export function changeBetween(
+export function computeCatalogChange(
   base: CatalogFiles,
   result: CatalogFiles,
   layout: RepositoryLayout = { catalogs: [{ root: 'catalog' }] },
@@ -149,7 +149,7 @@ export function changeBetween(
     const entry = (content: CatalogFiles[string] | undefined) =>
       content === undefined
         ? undefined
-        : { mode: '100644', oid: toBlobSha(fakeBlobId(formatFileText(content))) }
+        : { mode: '100644', oid: toBlobSha(fakeBlobSha(formatFileText(content))) }
     const before = entry(base[path])
     const after = entry(result[path])
     return before?.oid === after?.oid ? [] : [{ path, ...(before && { before }), ...(after && { after }) }]

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
 import { commandNames, parseComment } from '../../src/pull-request/command.ts'
 
-const noCommand = { kind: 'none' }
-const approveCommand = { kind: 'command', command: { name: 'approve' } }
+const noCommandResult = { kind: 'none' }
+const approveCommandResult = { kind: 'command', command: { name: 'approve' } }
 
 describe('a command is read', () => {
   test.each(commandNames)('/%s on a separate line', (name) => {
@@ -19,7 +19,7 @@ describe('a command is read', () => {
     ['with trailing whitespace', '/approve  \t'],
     ['twice in the same comment', '/approve\n\n/approve'],
   ])('%s', (_, body) => {
-    expect(parseComment(body)).toEqual(approveCommand)
+    expect(parseComment(body)).toEqual(approveCommandResult)
   })
   test.each(['main', 'main audit', ''])('/unfreeze %s, an alias for /thaw', (words) => {
     expect(parseComment(`/unfreeze ${words}`)).toEqual(parseComment(`/thaw ${words}`))
@@ -42,7 +42,7 @@ test('a command keeps its words, and two different commands in one comment are u
   expect(parseComment('/freeze\n/thaw').kind).toBe('unclear')
 })
 
-const hiddenCommands: [string, string][] = [
+const ignoredCommandComments: [string, string][] = [
   ['a quote', '> /approve'],
   ['a quote that is continued lazily', '> said\n/approve'],
   ['a fenced block', '```\n/approve\n```'],
@@ -85,8 +85,8 @@ const hiddenCommands: [string, string][] = [
 ]
 
 describe('T30: a command is not read in', () => {
-  test.each(hiddenCommands)('%s', (_, body) => {
-    expect(parseComment(body)).toEqual(noCommand)
+  test.each(ignoredCommandComments)('%s', (_, body) => {
+    expect(parseComment(body)).toEqual(noCommandResult)
   })
 })
 
@@ -109,7 +109,7 @@ describe('with random text', () => {
       fc.property(
         fc.array(plain, { maxLength: 6 }),
         fc.constantFrom(
-          ...hiddenCommands.filter(([name]) => name !== 'line 21' && name !== 'a byte order mark'),
+          ...ignoredCommandComments.filter(([name]) => name !== 'line 21' && name !== 'a byte order mark'),
         ),
         (before, [, body]) => parseComment(`${before.join('\n')}\n\n${body}`).kind === 'none',
       ),

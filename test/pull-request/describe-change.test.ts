@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   bundleBlob,
-  changeBetween,
+  computeCatalogChange,
   channelBlob,
   deprecationsBlob,
   packageBlob,
@@ -21,7 +21,7 @@ const barBlobs = [
 ]
 const baseFiles: CatalogFiles = { 'catalog/foo/catalog.yaml': fooBlobs, 'catalog/bar/catalog.yaml': barBlobs }
 
-const findOnlyPackage = (change: ReturnType<typeof changeBetween>) => {
+const findOnlyPackage = (change: ReturnType<typeof computeCatalogChange>) => {
   expect(change.catalogs.length).toBe(1)
   expect(change.catalogs[0]?.packages.length).toBe(1)
   const found = change.catalogs[0]?.packages[0]
@@ -41,7 +41,7 @@ describe('an update of a package', () => {
       { name: 'n', image: 'quay.io/test/new:1' },
     ],
   })
-  const change = changeBetween(
+  const change = computeCatalogChange(
     baseFiles,
     replaceFile('catalog/foo/catalog.yaml', [
       fooBlobs[0]!,
@@ -88,8 +88,8 @@ describe('an update of a package', () => {
 describe('a change without new content', () => {
   test('a different order of blobs is not a change', () => {
     expect(
-      changeBetween(baseFiles, replaceFile('catalog/foo/catalog.yaml', [...fooBlobs].reverse())).catalogs[0]
-        ?.packages,
+      computeCatalogChange(baseFiles, replaceFile('catalog/foo/catalog.yaml', [...fooBlobs].reverse()))
+        .catalogs[0]?.packages,
     ).toEqual([])
   })
   test('a different order of keys and entries is not a change', () => {
@@ -101,12 +101,12 @@ describe('a change without new content', () => {
       d!,
     ]
     expect(
-      changeBetween(baseFiles, replaceFile('catalog/foo/catalog.yaml', result)).catalogs[0]?.packages,
+      computeCatalogChange(baseFiles, replaceFile('catalog/foo/catalog.yaml', result)).catalogs[0]?.packages,
     ).toEqual([])
   })
   test('a file that moves within its package is not a change', () => {
     const { 'catalog/foo/catalog.yaml': _, ...rest } = baseFiles
-    const change = changeBetween(baseFiles, { ...rest, 'catalog/foo/other.yaml': fooBlobs })
+    const change = computeCatalogChange(baseFiles, { ...rest, 'catalog/foo/other.yaml': fooBlobs })
     expect(change.paths.map(({ path }) => path)).toEqual([
       'catalog/foo/catalog.yaml',
       'catalog/foo/other.yaml',
@@ -115,7 +115,7 @@ describe('a change without new content', () => {
     expect(change.references).toEqual([])
   })
   test('a change outside catalogs changes no catalog', () => {
-    expect(changeBetween({ ...baseFiles, 'a.md': 'x' }, { ...baseFiles, 'a.md': 'y' })).toMatchObject({
+    expect(computeCatalogChange({ ...baseFiles, 'a.md': 'x' }, { ...baseFiles, 'a.md': 'y' })).toMatchObject({
       catalogs: [],
       paths: [{ path: 'a.md', role: { kind: 'infrastructure' } }],
     })
@@ -139,7 +139,7 @@ describe('a published bundle', () => {
     ['relatedImages', { relatedImages: [{ name: '', image: 'quay.io/test/evil:1' }] }],
     ['properties', { properties: [{ type: 'example.com/custom', value: { description: 'x' } }] }],
   ])('with a different value of %s is edited in that field', (field, more) => {
-    expect(findOnlyPackage(changeBetween(baseFiles, edited(more))).bundles.changed).toMatchObject([
+    expect(findOnlyPackage(computeCatalogChange(baseFiles, edited(more))).bundles.changed).toMatchObject([
       { name: 'foo.v1', fields: [field] },
     ])
   })
@@ -162,7 +162,7 @@ describe('a published bundle', () => {
       },
     ],
   ])('is not edited if OLM does not read the only difference: %s', (_description, more) => {
-    const change = changeBetween(baseFiles, edited(more))
+    const change = computeCatalogChange(baseFiles, edited(more))
     expect(change.catalogs.flatMap(({ packages }) => packages)).toEqual([])
     expect(change.paths).toHaveLength(1)
   })
@@ -173,23 +173,23 @@ describe('a published bundle', () => {
     const more = {
       properties: [{ type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' }, [key]: value }],
     }
-    expect(findOnlyPackage(changeBetween(baseFiles, edited(more))).bundles.changed).toMatchObject([
+    expect(findOnlyPackage(computeCatalogChange(baseFiles, edited(more))).bundles.changed).toMatchObject([
       { name: 'foo.v1' },
     ])
   })
   test('counts as edited if its text is not available', () => {
-    const change = changeBetween(baseFiles, edited({ comment: 'x' }), undefined, { unreadable: true })
+    const change = computeCatalogChange(baseFiles, edited({ comment: 'x' }), undefined, { unreadable: true })
     expect(findOnlyPackage(change).bundles.changed.map(({ fields }) => fields)).toEqual([['text'], ['text']])
   })
   test('that gets a second copy is edited', () => {
-    const change = changeBetween(
+    const change = computeCatalogChange(
       baseFiles,
       replaceFile('catalog/foo/catalog.yaml', [...fooBlobs, { ...fooBlobs[2]!, image: 'quay.io/x/y:1' }]),
     )
     expect(findOnlyPackage(change).bundles.changed).toMatchObject([{ name: 'foo.v1', fields: ['copies'] }])
   })
   test('that disappears is reported as removed, with its version', () => {
-    const change = changeBetween(
+    const change = computeCatalogChange(
       baseFiles,
       replaceFile('catalog/foo/catalog.yaml', [
         fooBlobs[0]!,
@@ -209,7 +209,7 @@ describe('a published bundle', () => {
 
 describe('T11: content decides which package a change belongs to', () => {
   test('a blob of another package in the directory of a package is a change of the other package', () => {
-    const change = changeBetween(
+    const change = computeCatalogChange(
       baseFiles,
       replaceFile('catalog/foo/catalog.yaml', [...fooBlobs, bundleBlob('bar.v2', 'bar', '2.0.0')]),
     )
@@ -220,7 +220,7 @@ describe('T11: content decides which package a change belongs to', () => {
     })
   })
   test("T01: a move of another owner's file into the author's directory is reported with both paths", () => {
-    const change = changeBetween(baseFiles, {
+    const change = computeCatalogChange(baseFiles, {
       'catalog/foo/catalog.yaml': fooBlobs,
       'catalog/foo/bar.yaml': barBlobs,
     })
@@ -235,7 +235,7 @@ describe('T11: content decides which package a change belongs to', () => {
       'rename from a\nrename to b',
     ]
     for (const description of diffTexts) {
-      const change = changeBetween(
+      const change = computeCatalogChange(
         baseFiles,
         replaceFile('catalog/foo/catalog.yaml', [{ ...fooBlobs[0]!, description }, ...fooBlobs.slice(1)]),
       )
@@ -246,7 +246,7 @@ describe('T11: content decides which package a change belongs to', () => {
 })
 
 test('files that an .indexignore hides are removed, although their paths do not differ', () => {
-  const change = changeBetween(
+  const change = computeCatalogChange(
     { ...baseFiles, 'catalog/.indexignore': '' },
     { ...baseFiles, 'catalog/.indexignore': 'bar' },
     undefined,
@@ -260,7 +260,7 @@ test('files that an .indexignore hides are removed, although their paths do not 
 })
 
 test('packages can be added and removed', () => {
-  const change = changeBetween(baseFiles, {
+  const change = computeCatalogChange(baseFiles, {
     'catalog/foo/catalog.yaml': fooBlobs,
     'catalog/new/catalog.yaml': [packageBlob('new')],
   })
@@ -290,7 +290,7 @@ test('changes of default channel, metadata, deprecations, and other blobs are re
     { schema: 'mine', package: 'foo', v: 2 },
   ]
   expect(
-    findOnlyPackage(changeBetween({ 'catalog/c.yaml': before }, { 'catalog/c.yaml': after })),
+    findOnlyPackage(computeCatalogChange({ 'catalog/c.yaml': before }, { 'catalog/c.yaml': after })),
   ).toMatchObject({
     directories: [''],
     defaultChannel: { before: 'stable', after: 'fast' },
@@ -312,7 +312,7 @@ test('an entire catalog can be added, and catalogs are reported in the order of 
       { root: 'catalogs/v4.9', version: '4.9' },
     ],
   }
-  const change = changeBetween(
+  const change = computeCatalogChange(
     { 'catalogs/v4.9/foo/c.yaml': fooBlobs },
     { 'catalogs/v4.9/foo/c.yaml': barBlobs, 'catalogs/v4.20/foo/c.yaml': fooBlobs },
     layout,

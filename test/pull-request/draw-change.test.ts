@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { renderChangeAsMermaid, drawChange } from '../../src/pull-request/draw-change.ts'
-import { bundleBlob, changeBetween, channelBlob, packageBlob } from './build-catalog.ts'
+import { bundleBlob, computeCatalogChange, channelBlob, packageBlob } from './build-catalog.ts'
 
 const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
@@ -22,7 +22,7 @@ const filesInBothCatalogs = (content: typeof blobsBefore) => ({
 })
 
 test('the same change in two catalogs is one picture', () => {
-  const change = changeBetween(
+  const change = computeCatalogChange(
     filesInBothCatalogs(blobsBefore),
     filesInBothCatalogs(blobsAfter),
     twoCatalogLayout,
@@ -36,7 +36,7 @@ test('the same change in two catalogs is one picture', () => {
 test('a change that touches no channel, and a package that goes, have no picture', () => {
   expect(
     renderChangeAsMermaid(
-      changeBetween(
+      computeCatalogChange(
         filesInBothCatalogs(blobsBefore),
         filesInBothCatalogs([packageBlob('foo', 'stable', { description: 'x' }), ...blobsBefore.slice(1)]),
         twoCatalogLayout,
@@ -45,7 +45,11 @@ test('a change that touches no channel, and a package that goes, have no picture
   ).toBeUndefined()
   expect(
     drawChange(
-      changeBetween(filesInBothCatalogs(blobsBefore), { 'catalogs/v4.9/g/c.yaml': [] }, twoCatalogLayout),
+      computeCatalogChange(
+        filesInBothCatalogs(blobsBefore),
+        { 'catalogs/v4.9/g/c.yaml': [] },
+        twoCatalogLayout,
+      ),
     ),
   ).toEqual([])
 })

@@ -12,15 +12,18 @@ import { hasPathBelow, hasPath, findPathsBelow } from '../../src/pull-request/so
 
 type TreeFileEntry = { readonly path: string; readonly mode: string; readonly oid: BlobSha }
 
-let randomState = 16
-const randomBelow = (below: number) => (randomState = (randomState * 48271) % 2147483647) % below
+let prngState = 16
+const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
 
-function randomEntries(): Map<string, TreeFileEntry> {
+function createRandomTreeEntries(): Map<string, TreeFileEntry> {
   const names = ['a', 'a-', 'a.b', 'b', 'B', 'é', '\u{1f4a5}', '\uffee']
   const entries = new Map<string, TreeFileEntry>()
-  for (let left = randomBelow(30); left > 0; left--) {
-    const path = Array.from({ length: 1 + randomBelow(3) }, () => names[randomBelow(names.length)]).join('/')
-    entries.set(path, { path, mode: '100644', oid: String(randomBelow(3)) as BlobSha })
+  for (let left = randomIntegerBelow(30); left > 0; left--) {
+    const path = Array.from(
+      { length: 1 + randomIntegerBelow(3) },
+      () => names[randomIntegerBelow(names.length)],
+    ).join('/')
+    entries.set(path, { path, mode: '100644', oid: String(randomIntegerBelow(3)) as BlobSha })
   }
   return entries
 }
@@ -28,7 +31,7 @@ function randomEntries(): Map<string, TreeFileEntry> {
 const sortEntries = (entries: Map<string, TreeFileEntry>) =>
   [...entries.values()].sort((one, other) => (one.path < other.path ? -1 : 1))
 
-function patchBetween(before: Map<string, TreeFileEntry>, after: Map<string, TreeFileEntry>) {
+function createPatchBetweenTrees(before: Map<string, TreeFileEntry>, after: Map<string, TreeFileEntry>) {
   const differs = ([path, { oid }]: [string, TreeFileEntry], others: Map<string, TreeFileEntry>) =>
     others.get(path)?.oid !== oid
   return {
@@ -50,13 +53,13 @@ test('a patched list and its derived values are the same as for a new list', () 
     paths: entries.map(({ path }) => path),
   })
   for (let round = 0; round < 100; round++) {
-    let now = randomEntries()
+    let now = createRandomTreeEntries()
     let list: readonly TreeFileEntry[] = sortEntries(now)
     for (let step = 0; step < 5; step++) {
       // Some lists have no derived values, so that the next list must start from an older one.
-      if (randomBelow(3) > 0) void [onlyA(list), first(list), getEntryPaths(list)]
-      const next = randomBelow(4) === 0 ? new Map(now) : randomEntries()
-      list = patchList(list, patchBetween(now, next))
+      if (randomIntegerBelow(3) > 0) void [onlyA(list), first(list), getEntryPaths(list)]
+      const next = randomIntegerBelow(4) === 0 ? new Map(now) : createRandomTreeEntries()
+      list = patchList(list, createPatchBetweenTrees(now, next))
       now = next
       expect(list).toEqual(sortEntries(now))
     }
@@ -97,7 +100,7 @@ describe('a derived value', () => {
 
 test('a search in sorted paths finds the same paths as a linear search', () => {
   for (let round = 0; round < 200; round++) {
-    const paths = sortEntries(randomEntries()).map(({ path }) => path)
+    const paths = sortEntries(createRandomTreeEntries()).map(({ path }) => path)
     for (const one of [...paths, 'a', 'a/b', 'a.b', 'é', '', 'zz']) {
       expect(hasPath(paths, one)).toBe(paths.includes(one))
       const below = paths.filter((path) => one === '' || path.startsWith(`${one}/`))

@@ -22,7 +22,7 @@ import {
 const testTimeoutMs = 180_000
 const daySeconds = 24 * 3600
 const getReleaseBranch = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
-const bundleReference = `quay.io/foo/foo@${createDigest('b')}`
+const bundleImageReference = `quay.io/foo/foo@${createDigest('b')}`
 
 let jobFixture: JobFixture
 let githubFixture: GitHubFixture
@@ -51,7 +51,7 @@ const openScenario = async (given?: Readonly<Record<string, string>>): Promise<R
   return scene
 }
 /** Runs the job until it has nothing left to do at once. */
-const runUntilIdle = async (scene: ReleaseScenario): Promise<void> => {
+const runJobsUntilIdle = async (scene: ReleaseScenario): Promise<void> => {
   for (let runs = 0; runs < 5; runs++) {
     scene.enqueued.length = 0
     await scene.run()
@@ -67,7 +67,7 @@ describe('a bundle directory that is merged', () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
       const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       const [own, ...others] = scene.botPulls()
       expect(others).toEqual([])
       expect(own).toMatchObject({
@@ -78,16 +78,16 @@ describe('a bundle directory that is merged', () => {
         draft: false,
       })
       expect(own?.body).toContain(`from #${pull.number} to the templates`)
-      expect(own?.body).toContain(bundleReference)
+      expect(own?.body).toContain(bundleImageReference)
       const text = await scene.file(getReleaseBranch('1.1.0'), templatePath)
       expect(text.split('\n').filter((line) => !templateYaml.split('\n').includes(line))).toEqual([
         '      - name: foo.v1.1.0',
         '        replaces: foo.v1.0.0',
-        `    image: ${bundleReference}`,
+        `    image: ${bundleImageReference}`,
       ])
       for (const version of ['v4.19', 'v4.20'])
         expect(await scene.file(getReleaseBranch('1.1.0'), `catalogs/${version}/foo/catalog.yaml`)).toContain(
-          `image: ${bundleReference}\nname: foo.v1.1.0\n`,
+          `image: ${bundleImageReference}\nname: foo.v1.1.0\n`,
         )
       expect(scene.comments(pull)).toEqual([])
 
@@ -97,8 +97,8 @@ describe('a bundle directory that is merged', () => {
           ({ method, path }) => method !== 'GET' && path.startsWith('/repos/'),
         ).length
       const before = writes()
-      await runUntilIdle(scene)
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(writes()).toBe(before)
     },
     testTimeoutMs,
@@ -117,7 +117,7 @@ describe('a bundle directory that is merged', () => {
         isKilled = (await scene.run(moments / 2)) === 'killed'
         for (let runs = 0; runs < 2 && !isKilled; runs++)
           isKilled = (await scene.run(moments / 2)) === 'killed'
-        await runUntilIdle(scene)
+        await runJobsUntilIdle(scene)
         const own = scene.botPulls().filter(({ headRef }) => headRef.endsWith(`/${version}`))
         expect(own).toHaveLength(1)
         expect(own[0]).toMatchObject({ state: 'open' })
@@ -136,12 +136,12 @@ describe('a bundle directory that is merged', () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
       await scene.merge(createMergedBundleFiles('1.1.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       const [own] = scene.botPulls()
       if (!own) throw new Error('there is no pull request')
       await githubFixture.github.close(own, 'alice')
       await scene.push({ [templatePath]: templateYaml.replace('people', 'a person') })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(own.state).toBe('closed')
       expect(scene.botPulls()).toHaveLength(1)
       expect(await scene.wants()).toBe(false)
@@ -155,7 +155,7 @@ describe('a bundle directory that is merged', () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
       await scene.merge(createMergedBundleFiles('1.1.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       const [own] = scene.botPulls()
       if (!own) throw new Error('there is no pull request')
       const theirs = await githubFixture.github.pushToPull(
@@ -164,7 +164,7 @@ describe('a bundle directory that is merged', () => {
         { by: 'alice' },
       )
       await scene.push({ [templatePath]: templateYaml.replace('people', 'a person') })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(own.headSha).toBe(theirs)
       expect(own.state).toBe('open')
     },
@@ -177,14 +177,14 @@ describe('a bundle directory that is merged', () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
       await scene.merge(createMergedBundleFiles('1.1.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       const [own] = scene.botPulls()
       const first = own?.headSha ?? ''
       await scene.push({ 'operators/bar/notes.txt': 'something else\n' })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(own?.headSha).toBe(first)
       await scene.push({ [templatePath]: templateYaml.replace('Kept by people', 'Kept by some people') })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(own?.headSha).not.toBe(first)
       expect(scene.repo.pulls.get(own?.number ?? 0)?.state).toBe('open')
       expect(await scene.file(getReleaseBranch('1.1.0'), templatePath)).toMatch(
@@ -199,7 +199,7 @@ describe('a bundle directory that is merged', () => {
         'catalogs/v4.19/foo/catalog.yaml': await tree('catalogs/v4.19/foo/catalog.yaml'),
         'catalogs/v4.20/foo/catalog.yaml': await tree('catalogs/v4.20/foo/catalog.yaml'),
       })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(own?.state).toBe('closed')
     },
     testTimeoutMs,
@@ -213,20 +213,20 @@ describe('a bundle directory that is merged', () => {
       scene.put('1.2.0', 'c')
       await scene.merge(createMergedBundleFiles('1.1.0'))
       const second = await scene.merge(createMergedBundleFiles('1.2.0', 'foo.v1.1.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.1.0'])
       expect(scene.comments(second)).toEqual([])
       const octokit = await app.octokit(githubFixture.installation.id)
       const [own] = scene.botPulls()
       const [owner = '', repo = ''] = scene.full.split('/')
       await octokit.rest.pulls.merge({ owner, repo, pull_number: own?.number ?? 0 })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls().map(({ headRef }) => headRef)).toEqual([
         'catalog-bot/add/foo/1.1.0',
         'catalog-bot/add/foo/1.2.0',
       ])
       await octokit.rest.pulls.merge({ owner, repo, pull_number: scene.botPulls()[1]?.number ?? 0 })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toHaveLength(2)
       expect(await scene.wants()).toBe(false)
       const text = await scene.file('main', 'catalogs/v4.20/foo/catalog.yaml')
@@ -266,7 +266,7 @@ describe('a bundle image', () => {
       expect(told).toContain('The author of this directory did nothing wrong')
       scene.put('1.1.0', 'b')
       scene.advanceTime(daySeconds)
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toHaveLength(1)
     },
     testTimeoutMs,
@@ -278,15 +278,15 @@ describe('a bundle image', () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b', '1.0.0')
       const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
-      await runUntilIdle(scene)
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
       expect(scene.comments(pull)).toEqual([
         expect.stringContaining('its image does not match its directory'),
       ])
       scene.put('1.1.0', 'c')
       scene.advanceTime(daySeconds)
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(await scene.file(getReleaseBranch('1.1.0'), templatePath)).toContain(createDigest('c'))
     },
     testTimeoutMs,
@@ -300,15 +300,15 @@ describe('no pull request is opened', () => {
       const scene = await openScenario()
       scene.put('1.1.0', 'b')
       const pull = await scene.merge(createMergedBundleFiles('1.1.0', 'foo.v0.9.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.comments(pull)).toEqual([
         expect.stringContaining('the resulting catalogs would be invalid'),
       ])
       expect(scene.branches()).toEqual([])
       await scene.push(createMergedBundleFiles('1.1.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toHaveLength(1)
     },
     testTimeoutMs,
@@ -321,21 +321,21 @@ describe('no pull request is opened', () => {
       scene.put('1.1.0', 'b')
       scene.put('1.2.0', 'c')
       await scene.push(createMergedBundleFiles('1.2.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       // Once enabled, only later merges count.
       await scene.push({ [botConfigPath]: createReleaseConfig() })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       await scene.push({ 'operators/bar/notes.txt': 'x\n' })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.questions).toEqual([])
       // If releases are disabled in between, a pending bundle is dropped.
       scene.put('1.3.0', 'd')
       await scene.push(createMergedBundleFiles('1.3.0'))
       await scene.run()
       await scene.push({ [botConfigPath]: '' })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       await scene.push({ [botConfigPath]: createReleaseConfig() })
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
     },
     testTimeoutMs,
@@ -349,7 +349,7 @@ describe('no pull request is opened', () => {
       await scene.push({ [templatePath]: 'theirs\n' }, 'catalog-bot/add/foo/1.1.0')
       const theirs = scene.repo.knownRefs.get(getReleaseBranch('1.1.0'))
       const pull = await scene.merge(createMergedBundleFiles('1.1.0'))
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.botPulls()).toEqual([])
       expect(scene.repo.knownRefs.get(getReleaseBranch('1.1.0'))).toBe(theirs)
       expect(scene.comments(pull)).toEqual([expect.stringContaining('could not open')])
@@ -363,7 +363,7 @@ describe('no pull request is opened', () => {
       const scene = await openScenario()
       const many = Array.from({ length: 51 }, (_, at) => createMergedBundleFiles(`2.0.${at}`))
       await scene.push(Object.assign({}, ...many) as Record<string, string>)
-      await runUntilIdle(scene)
+      await runJobsUntilIdle(scene)
       expect(scene.questions).toEqual([])
       expect(releaseRepositoryFiles[templatePath]).toBe(templateYaml)
       expect(catalogYaml).not.toContain('2.0.')
@@ -378,7 +378,7 @@ test(
     const scene = await openScenario()
     scene.put('1.1.0', 'b')
     const commit = await scene.push(createMergedBundleFiles('1.1.0', 'foo.v0.9.0'))
-    await runUntilIdle(scene)
+    await runJobsUntilIdle(scene)
     const runs = githubFixture.github.checkRuns({ repo: scene.repo, headSha: commit })
     expect(runs.map(({ name, conclusion }) => [name, conclusion])).toEqual([
       ['catalog-bot / release', 'neutral'],

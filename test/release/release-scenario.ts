@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { releaseBundles, isReleaseJobNeeded } from '../../src/release/release-bundles.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
-import { releaseStates } from '../../src/release/release-state.ts'
+import { releaseStateNamespace } from '../../src/release/release-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { BundleAnswer, ImageAnswer, CheckQuestion } from '../../src/checks/questions.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
@@ -189,7 +189,7 @@ export async function openReleaseScenario(
       [...repo.knownRefs.keys()].filter((ref) => ref.startsWith(`refs/heads/${ownBranchPrefix}`)),
     comments: (pull) => pull.comments.map(({ body }) => body),
     async close() {
-      await store.retainState(releaseStates, repository, [])
+      await store.retainState(releaseStateNamespace, repository, [])
       await mirror.close()
     },
   }

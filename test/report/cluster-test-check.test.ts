@@ -30,20 +30,20 @@ const createTestView = (
     ...more,
   },
 })
-const installsView = createTestView({ verdict: 'installs' })
+const successfulInstallView = createTestView({ verdict: 'installs' })
 const crashLoopView = createTestView(createFailedOutcome('crash-loop', 'it ended'))
-const environmentView = createTestView(createFailedOutcome('quota', 'exceeded quota'))
-const infrastructureView = createTestView(createFailedOutcome('registry-failing', '503'))
+const environmentFailureView = createTestView(createFailedOutcome('quota', 'exceeded quota'))
+const infrastructureFailureView = createTestView(createFailedOutcome('registry-failing', '503'))
 
 test('the check passes only if everything installs, and fails only for what the author can fix', () => {
   const conclusions = [
-    [installsView],
-    [installsView, installsView],
-    [installsView, crashLoopView],
-    [crashLoopView, infrastructureView],
-    [installsView, environmentView],
-    [infrastructureView],
-    [installsView, { kind: 'not-tried', what: 'x', why: 'y' } as const],
+    [successfulInstallView],
+    [successfulInstallView, successfulInstallView],
+    [successfulInstallView, crashLoopView],
+    [crashLoopView, infrastructureFailureView],
+    [successfulInstallView, environmentFailureView],
+    [infrastructureFailureView],
+    [successfulInstallView, { kind: 'not-tried', what: 'x', why: 'y' } as const],
     [],
   ].map((view) => renderClusterTestCheck(view).conclusion)
   expect(conclusions).toEqual([

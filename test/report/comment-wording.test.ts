@@ -4,7 +4,7 @@ import type { CheckOutcome, UnblockingAction } from '../../src/checks/check.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
 
 const createFinding = (
   name: string,
@@ -21,19 +21,19 @@ const createFinding = (
   data: { package: name },
   ...more,
 })
-const renderCommentFor = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
+const renderReportForOutcome = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
   const given = createGateInput()
   return renderReport(
     decideVerdict({
       ...given,
       snapshot: { ...given.snapshot, ...snapshot },
-      outcomes: createOutcomesWith(createPassedOutcome('ownership', outcome)),
+      outcomes: createCheckOutcomesWith(createPassedOutcome('ownership', outcome)),
     }),
     { changeLines: [] },
   ).comment
 }
 const countOccurrences = (text: string, part: string) => text.split(part).length - 1
-const openQuestion = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
+const unansweredQuestion = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
 
 describe('findings of one rule and package are grouped', () => {
   test('a shared fix appears once, and each location and each different message is listed', () => {
@@ -43,7 +43,7 @@ describe('findings of one rule and package are grouped', () => {
       createFinding('foo', 3, 'edited: a', { fix: 'Something else.' }),
       createFinding('bar', 4, 'edited: c'),
     ]
-    const text = renderCommentFor({ findings })
+    const text = renderReportForOutcome({ findings })
     expect(countOccurrences(text, 'What to do.')).toBe(2)
     expect(countOccurrences(text, 'edited: a')).toBe(1)
     expect(text).toContain(
@@ -57,17 +57,17 @@ describe('findings of one rule and package are grouped', () => {
       ...createFinding('foo', 1, 'edited'),
       at: undefined,
     }))
-    const text = renderCommentFor({ findings: findings.map(({ at: _, ...rest }) => rest) })
+    const text = renderReportForOutcome({ findings: findings.map(({ at: _, ...rest }) => rest) })
     expect(countOccurrences(text, 'edited**')).toBe(1)
   })
   test('a long list ends with the number of omitted findings', () => {
     const findings = Array.from({ length: 30 }, (_, line) =>
       createFinding('foo', line + 1, `edited: ${line}`),
     )
-    expect(renderCommentFor({ findings })).toContain('… and 25 more for this rule.')
+    expect(renderReportForOutcome({ findings })).toContain('… and 25 more for this rule.')
   })
   test('errors are separate from warnings, and overridden warnings are marked', () => {
-    const text = renderCommentFor({
+    const text = renderReportForOutcome({
       findings: [
         createFinding('foo', 1, 'edited: a'),
         createFinding('foo', 2, 'edited: b', {
@@ -85,7 +85,7 @@ describe('findings of one rule and package are grouped', () => {
 })
 
 describe('people who can unblock the pull request', () => {
-  const waits = (...waiting: UnblockingAction[]) => renderCommentFor({ waiting })
+  const waits = (...waiting: UnblockingAction[]) => renderReportForOutcome({ waiting })
   test('each get the action that they can take', () => {
     const text = waits(
       { what: 'an owner of foo must approve', who: ['olga'] },
@@ -111,13 +111,13 @@ describe('errors that the author must fix', () => {
   const error = createFinding('foo', 1, 'edited: a')
   const waiting = [{ what: 'an owner of foo must approve', who: ['olga'] }]
   test('mention no one, and state that no approval is needed', () => {
-    const text = renderCommentFor({ findings: [error] })
+    const text = renderReportForOutcome({ findings: [error] })
     expect(text).toContain('### ❌ One error to fix; catalog-bot then merges this\n')
     expect(text).toContain('No approval is needed.')
     expect(text).not.toMatch(/@(?!catalog-bot\/cli)/)
   })
   test('come before approvals, without mentioning the approvers', () => {
-    const text = renderCommentFor({ findings: [error], waiting })
+    const text = renderReportForOutcome({ findings: [error], waiting })
     expect(text).toContain('### ❌ One error to fix\n')
     expect(text).not.toMatch(/@(?!catalog-bot\/cli)|No approval/)
   })
@@ -126,7 +126,7 @@ describe('errors that the author must fix', () => {
 describe('errors with another next step', () => {
   const createErrorOf = (rule: string) => ({ ...createFinding('foo', 1, 'x'), rule })
   test('a missing image needs a fix or, if only the image was pushed, a recheck', () => {
-    const text = renderCommentFor({
+    const text = renderReportForOutcome({
       findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')],
     })
     expect(text).toContain(
@@ -135,21 +135,26 @@ describe('errors with another next step', () => {
     expect(countOccurrences(text, '/recheck')).toBe(1)
   })
   test('an invalid configuration requires a maintainer, and no action from the author', () => {
-    const text = renderCommentFor({ findings: [createErrorOf('config-unreadable')] })
+    const text = renderReportForOutcome({ findings: [createErrorOf('config-unreadable')] })
     expect(text).toContain(
       '**Next: a maintainer.** Fix `.github/catalog-bot.yml` on `main`. No action is needed from the author.',
     )
   })
   test('the comment does not claim that no approval is needed if an answer is missing', () => {
-    const text = renderCommentFor({ findings: [createErrorOf('bundle-edited')], unanswered: [openQuestion] })
+    const text = renderReportForOutcome({
+      findings: [createErrorOf('bundle-edited')],
+      unanswered: [unansweredQuestion],
+    })
     expect(text).not.toContain('No approval')
   })
   test('several findings of one rule count as one problem', () => {
-    const text = renderCommentFor({ findings: [createFinding('foo', 1, 'a'), createFinding('foo', 2, 'b')] })
+    const text = renderReportForOutcome({
+      findings: [createFinding('foo', 1, 'a'), createFinding('foo', 2, 'b')],
+    })
     expect(text).toContain('### ❌ One problem to fix; catalog-bot then merges this\n')
   })
   test('the hint about an override names its rule', () => {
-    const text = renderCommentFor({
+    const text = renderReportForOutcome({
       findings: [createErrorOf('image-missing'), createErrorOf('bundle-edited')],
     })
     expect(text).toContain(
@@ -161,14 +166,14 @@ describe('errors with another next step', () => {
 describe('if an answer is missing', () => {
   const nothingToDo = 'No action is needed.'
   test('the comment states that no action is needed if there is no other problem', () => {
-    expect(renderCommentFor({ unanswered: [openQuestion] })).toContain(nothingToDo)
+    expect(renderReportForOutcome({ unanswered: [unansweredQuestion] })).toContain(nothingToDo)
   })
   test.each([
-    ['an approval', { unanswered: [openQuestion], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
-    ['a draft to be made ready', { unanswered: [openQuestion] }, { draft: true }],
-    ['a label to be removed', { unanswered: [openQuestion] }, { labels: ['hold'] }],
+    ['an approval', { unanswered: [unansweredQuestion], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
+    ['a draft to be made ready', { unanswered: [unansweredQuestion] }, { draft: true }],
+    ['a label to be removed', { unanswered: [unansweredQuestion] }, { labels: ['hold'] }],
   ])('the comment does not state this next to %s', (_what, outcome, snapshot) => {
-    const text = renderCommentFor(outcome, snapshot)
+    const text = renderReportForOutcome(outcome, snapshot)
     expect(text).toContain('🔄')
     expect(text).not.toContain(nothingToDo)
   })

@@ -6,7 +6,7 @@ import {
 } from '../../src/report/describe-change.ts'
 import {
   bundleBlob,
-  changeBetween,
+  computeCatalogChange,
   channelBlob,
   deprecationsBlob,
   packageBlob,
@@ -27,18 +27,18 @@ const blobsAfter = [
 const twoCatalogLayout = {
   catalogs: ['4.9', '4.20'].map((version) => ({ root: `catalogs/v${version}`, version })),
 }
-const describeFileChanges = (base: CatalogFiles, result: CatalogFiles) =>
-  describeChangeLines(changeBetween(base, result, twoCatalogLayout))
-const describeAsText = (base: CatalogFiles, result: CatalogFiles) =>
-  formatChangeAsText(describeFileChanges(base, result))
-const describeCatalogAsText = (result: CatalogFiles[string]) =>
-  describeAsText({ 'catalogs/v4.20/k/c.yaml': blobsBefore }, { 'catalogs/v4.20/k/c.yaml': result })
+const describeCatalogChangeLines = (base: CatalogFiles, result: CatalogFiles) =>
+  describeChangeLines(computeCatalogChange(base, result, twoCatalogLayout))
+const formatCatalogFilesChange = (base: CatalogFiles, result: CatalogFiles) =>
+  formatChangeAsText(describeCatalogChangeLines(base, result))
+const formatSingleFileChange = (result: CatalogFiles[string]) =>
+  formatCatalogFilesChange({ 'catalogs/v4.20/k/c.yaml': blobsBefore }, { 'catalogs/v4.20/k/c.yaml': result })
 
 describe('a reader learns', () => {
   test('what an update adds, once for all catalogs that get it', () => {
     const base = { 'catalogs/v4.9/k/c.yaml': blobsBefore, 'catalogs/v4.20/k/c.yaml': blobsBefore }
     const result = { 'catalogs/v4.9/k/c.yaml': blobsAfter, 'catalogs/v4.20/k/c.yaml': blobsAfter }
-    expect(describeAsText(base, result)).toEqual([
+    expect(formatCatalogFilesChange(base, result)).toEqual([
       'kube-green in 4.9, 4.20:',
       '  0.7.1 added to channel alpha, replaces 0.7.0',
       '  channel alpha: head 0.7.0 → 0.7.1',
@@ -46,12 +46,12 @@ describe('a reader learns', () => {
   })
   test('that a published bundle is edited, and where', () => {
     expect(
-      describeCatalogAsText([...blobsBefore.slice(0, 2), { ...blobsBefore[2]!, image: 'x', extra: 1 }]),
+      formatSingleFileChange([...blobsBefore.slice(0, 2), { ...blobsBefore[2]!, image: 'x', extra: 1 }]),
     ).toEqual(['kube-green in 4.20:', '  published bundle 0.7.0 edited: image'])
   })
   test('of packages that come and go', () => {
     expect(
-      describeAsText(
+      formatCatalogFilesChange(
         { 'catalogs/v4.20/k/c.yaml': blobsBefore },
         { 'catalogs/v4.20/n/c.yaml': [packageBlob('new', 'alpha'), channelBlob('alpha', 'new', ['a'])] },
       ),
@@ -63,7 +63,7 @@ describe('a reader learns', () => {
   })
   test('of channels, defaults and deprecations', () => {
     expect(
-      describeCatalogAsText([
+      formatSingleFileChange([
         packageBlob('kube-green', 'beta', { description: 'd' }),
         channelBlob('beta', 'kube-green', [
           { name: 'kube-green.v0.7.0', skipRange: '<0.7.0', skips: ['a', 'b'] },
@@ -93,7 +93,7 @@ describe('a reader learns', () => {
       'operators/k/1/b.yaml': 'x',
       Makefile: 'x',
     }
-    expect(describeAsText({}, result)).toEqual([
+    expect(formatCatalogFilesChange({}, result)).toEqual([
       'sources of k: 2 files',
       'owner file operators/k/ci.yaml',
       '1 file outside packages: Makefile',
@@ -102,7 +102,7 @@ describe('a reader learns', () => {
   test('that blobs move between files and nothing else changes', () => {
     const blobs = [packageBlob('kube-green'), channelBlob('stable', 'kube-green', [])]
     expect(
-      describeAsText(
+      formatCatalogFilesChange(
         { 'catalogs/v4.20/k/catalog.yaml': blobs },
         { 'catalogs/v4.20/k/package.yaml': [blobs[0]!], 'catalogs/v4.20/k/channel.yaml': [blobs[1]!] },
       ),
@@ -111,14 +111,19 @@ describe('a reader learns', () => {
     ])
   })
   test('that nothing changes', () => {
-    expect(describeAsText({}, {})).toEqual(['No changes: the base branch already contains everything.'])
+    expect(formatCatalogFilesChange({}, {})).toEqual([
+      'No changes: the base branch already contains everything.',
+    ])
   })
 })
 
 test('names are code in Markdown, and cannot leave it', () => {
   const evil = '`@admin` fixes #1\n# x'
   const found = formatChangeAsMarkdown(
-    describeFileChanges({}, { 'catalogs/v4.20/n/c.yaml': [packageBlob(evil), channelBlob(evil, evil, [])] }),
+    describeCatalogChangeLines(
+      {},
+      { 'catalogs/v4.20/n/c.yaml': [packageBlob(evil), channelBlob(evil, evil, [])] },
+    ),
   )
   expect(found[0]).toBe('- `` `@admin` fixes #1 # x `` is new in `4.20`:')
   expect(found.join('\n').split('\n').length).toBe(2)
@@ -126,7 +131,7 @@ test('names are code in Markdown, and cannot leave it', () => {
 
 test('a change of everything stays short', () => {
   const many = Array.from({ length: 200 }, (_, at) => packageBlob(`p${at}`))
-  const found = describeFileChanges({}, { 'catalogs/v4.20/n/c.yaml': many })
+  const found = describeCatalogChangeLines({}, { 'catalogs/v4.20/n/c.yaml': many })
   expect(found.length).toBe(61)
   expect(found.at(-1)?.words).toEqual(['… and 340 more lines.'])
 })

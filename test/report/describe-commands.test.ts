@@ -3,20 +3,20 @@ import { toCommitSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { CommandRecord } from '../../src/policy/commands.ts'
 import { describeCommands } from '../../src/report/describe-commands.ts'
 
-const head = toCommitSha('a'.repeat(40))
-const createRecord = (differences: Partial<CommandRecord>): CommandRecord => ({
+const headCommitSha = toCommitSha('a'.repeat(40))
+const createCommandRecord = (differences: Partial<CommandRecord>): CommandRecord => ({
   comment: 1,
   command: 'approve',
   user: toUserId(7),
   login: 'alice',
   outcome: 'done',
-  head,
+  head: headCommitSha,
   baseRef: 'main',
   epoch: 0,
   ...differences,
 })
-const describeOne = (differences: Partial<CommandRecord>, isCurrent = true) =>
-  describeCommands([createRecord(differences)], head, 0, () => isCurrent).join('\n')
+const describeSingleCommand = (differences: Partial<CommandRecord>, isCurrent = true) =>
+  describeCommands([createCommandRecord(differences)], headCommitSha, 0, () => isCurrent).join('\n')
 
 describe('a command that was not executed', () => {
   test.each([
@@ -31,27 +31,32 @@ describe('a command that was not executed', () => {
     ],
     ['approve', '- `alice` cannot use `/approve`: only owners of the changed packages and maintainers can.'],
   ] as const)('names who can use /%s', (command, line) => {
-    expect(describeOne({ command, outcome: 'denied' })).toBe(line)
+    expect(describeSingleCommand({ command, outcome: 'denied' })).toBe(line)
   })
   test('for an earlier state says how to repeat it', () => {
-    expect(describeOne({ outcome: 'stale' })).toBe(
+    expect(describeSingleCommand({ outcome: 'stale' })).toBe(
       '- `/approve` by `alice` was ignored because it refers to an earlier state of this pull request. Comment again to apply it to the current commit.',
     )
   })
 })
 
 test('an approval of another effect is outdated, a freeze names its branch and reason', () => {
-  expect(describeOne({}, false)).toContain('(outdated because the effect of this commit has changed;')
+  expect(describeSingleCommand({}, false)).toContain(
+    '(outdated because the effect of this commit has changed;',
+  )
   expect(
-    describeOne({ command: 'freeze', stop: { branch: 'main', reason: 'release day', kinds: ['frozen'] } }),
+    describeSingleCommand({
+      command: 'freeze',
+      stop: { branch: 'main', reason: 'release day', kinds: ['frozen'] },
+    }),
   ).toBe('- `alice` froze merging into `main`: release day')
-  expect(describeOne({ command: 'thaw', stop: { reason: '', kinds: ['audit'] } })).toBe(
+  expect(describeSingleCommand({ command: 'thaw', stop: { reason: '', kinds: ['audit'] } })).toBe(
     '- `alice` unfroze merging into all branches, despite the mismatch that the merge audit found',
   )
 })
 
 test('a request for help lists every command, /unfreeze among them', () => {
-  const text = describeOne({ command: 'help' })
+  const text = describeSingleCommand({ command: 'help' })
   for (const command of [
     '/approve',
     '/hold',

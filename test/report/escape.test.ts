@@ -104,7 +104,7 @@ describe('escaping', () => {
  * What triggers an action in a commit message, by the documentation of GitHub (skipping workflow runs, linking a pull
  * request to an issue, autolinked references, mentions, co-authors), GitLab, Azure Pipelines, and Travis CI.
  */
-const triggerPatterns: readonly RegExp[] = [
+const ciTriggerPatterns: readonly RegExp[] = [
   /\[[^\]]*(?:skip|no)[^\]]*\]/i,
   /\*\*\*\s*NO_CI/i,
   /skip-checks\s*:/i,
@@ -118,18 +118,18 @@ const triggerPatterns: readonly RegExp[] = [
 ]
 
 /** Returns the text in each form that a reader may normalize it to, with and without invisible characters. */
-function toNormalizedForms(text: string): readonly string[] {
+function listNormalizedTexts(text: string): readonly string[] {
   const bare = text.replace(/\p{Default_Ignorable_Code_Point}|\p{Cf}/gu, '')
   return [text, text.normalize('NFKC'), bare, bare.normalize('NFKC').normalize('NFC')]
 }
 
-function findTriggerPatterns(message: string): readonly string[] {
-  return triggerPatterns
-    .filter((word) => toNormalizedForms(message).some((text) => word.test(text)))
+function findCiTriggerPatterns(message: string): readonly string[] {
+  return ciTriggerPatterns
+    .filter((word) => listNormalizedTexts(message).some((text) => word.test(text)))
     .map(String)
 }
 
-const triggerTexts = [
+const ciTriggerTexts = [
   ...['[skip ci]', '[ci skip]', '[no ci]', '[skip actions]', '[actions skip]', '[azp skip]', '[skip-ci]'],
   ...['***NO_CI***', 'skip-checks: true', 'skip-checks:true', 'Co-authored-by: Eve <eve@x.example>'],
   ...['Signed-off-by: Eve', 'fixes #12', 'Closes: #12', 'resolved owner/repo#1', 'fix GH-12', 'gh-1'],
@@ -156,7 +156,7 @@ const separators = [
 ]
 
 /** Disguise a trigger so that a simple pattern does not recognize it. */
-const disguiseFunctions: readonly ((word: string) => string)[] = [
+const textObfuscators: readonly ((word: string) => string)[] = [
   (word) => word,
   (word) => word.toUpperCase(),
   (word) => word.replace(/[!-~]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
@@ -169,29 +169,29 @@ const disguiseFunctions: readonly ((word: string) => string)[] = [
 ]
 
 describe('the message of a merge commit', () => {
-  test.each(triggerTexts.flatMap((word) => disguiseFunctions.map((disguise) => disguise(word))))(
+  test.each(ciTriggerTexts.flatMap((word) => textObfuscators.map((disguise) => disguise(word))))(
     'triggers no action for %j in a title',
     (title) => {
-      expect(findTriggerPatterns(formatMergeMessage(createSnapshot({ title })))).toEqual([])
+      expect(findCiTriggerPatterns(formatMergeMessage(createSnapshot({ title })))).toEqual([])
     },
   )
 
   test('triggers no action for random combinations of triggers in a title', () => {
     const part = fc.oneof(
-      fc.constantFrom(...triggerTexts),
+      fc.constantFrom(...ciTriggerTexts),
       fc.constantFrom(...separators),
       fc
-        .tuple(fc.constantFrom(...triggerTexts), fc.constantFrom(...disguiseFunctions))
+        .tuple(fc.constantFrom(...ciTriggerTexts), fc.constantFrom(...textObfuscators))
         .map(([word, disguise]) => disguise(word)),
       fc
-        .tuple(fc.constantFrom(...triggerTexts), fc.nat(30), fc.nat(30))
+        .tuple(fc.constantFrom(...ciTriggerTexts), fc.nat(30), fc.nat(30))
         .map(([word, from, to]) => word.slice(from, to)),
       fc.string({ unit: 'binary', maxLength: 5 }),
     )
     fc.assert(
       fc.property(fc.array(part, { maxLength: 9 }), (parts) => {
         const message = formatMergeMessage(createSnapshot({ title: parts.join('') }))
-        expect(findTriggerPatterns(message)).toEqual([])
+        expect(findCiTriggerPatterns(message)).toEqual([])
         expect(message.split(/\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]/)).toHaveLength(4)
       }),
       { numRuns: 3000 },
@@ -200,7 +200,7 @@ describe('the message of a merge commit', () => {
 
   test('does not complete a keyword at the end of the title with its own text', () => {
     for (const keyword of ['fixes', 'closes:', 'resolves owner/repo', 'GH-', 'skip-checks:', '@'])
-      expect(findTriggerPatterns(formatMergeMessage(createSnapshot({ title: keyword })))).toEqual([])
+      expect(findCiTriggerPatterns(formatMergeMessage(createSnapshot({ title: keyword })))).toEqual([])
   })
 
   test.each([

@@ -7,7 +7,7 @@ import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
 import {
   createGateInput,
-  createOutcomesWith,
+  createCheckOutcomesWith,
   createPassedOutcome,
   createHexSha,
 } from '../policy/gate-builders.ts'
@@ -41,7 +41,7 @@ describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => 
       ...{ rule: 'self-edge', severity, what: 'wrong', why: '', fix: 'mend' },
       at: { file, line: 7, column: 3 },
     }
-    const outcomes = createOutcomesWith(createPassedOutcome('validation', { findings: [found] }))
+    const outcomes = createCheckOutcomesWith(createPassedOutcome('validation', { findings: [found] }))
     const { comment, checks } = renderReport(decideVerdict(createGateInput({ outcomes })), {
       changeLines: [],
       page: pullContext,

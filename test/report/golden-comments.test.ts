@@ -8,13 +8,13 @@ import { marked } from 'marked'
 import type { Browser, Page } from 'playwright-core'
 import { hasBrowser, launchBrowser } from '../browser.ts'
 import { reportSkipped } from '../left-out.ts'
-import { goldenComments } from './render-golden-comments.ts'
+import { goldenCommentRenderers } from './render-golden-comments.ts'
 
 const goldenDirectory = join(import.meta.dirname, 'golden')
-const renderedComments = Object.entries(goldenComments).map(([name, make]) => [name, make()] as const)
+const renderedComments = Object.entries(goldenCommentRenderers).map(([name, make]) => [name, make()] as const)
 
 /** Returns the text visible without scrolling or unfolding: no folded text, diagrams, or URLs. */
-function toVisibleText(markdown: string): string {
+function extractVisibleText(markdown: string): string {
   return markdown
     .replace(/<!--[^]*?-->/g, '')
     .replace(/<details><summary>([^]*?)<\/summary>[^]*?<\/details>/g, '$1')
@@ -31,15 +31,15 @@ describe.each(renderedComments)('%s', (name, markdown) => {
     expect(existsSync(path) && readFileSync(path, 'utf8')).toBe(`${markdown}\n`)
   })
   test('has at most 130 words on the first screen', () => {
-    expect(splitWords(toVisibleText(markdown)).length).toBeLessThanOrEqual(130)
+    expect(splitWords(extractVisibleText(markdown)).length).toBeLessThanOrEqual(130)
   })
   test('repeats no sentence and contains no internal term', () => {
-    const sentences = toVisibleText(markdown)
+    const sentences = extractVisibleText(markdown)
       .split(/[.!?:]\s+|\n+/)
       .map((sentence) => splitWords(sentence).join(' '))
       .filter((sentence) => sentence.split(' ').length > 3)
     expect(sentences.filter((sentence, at) => sentences.indexOf(sentence) !== at)).toEqual([])
-    expect(toVisibleText(markdown)).not.toMatch(
+    expect(extractVisibleText(markdown)).not.toMatch(
       /\b(?:snapshot|verdict|epoch|permit|outcomes?|sweep|delivery|landing|landed|mint|coverage|unanswered)\b/i,
     )
   })

@@ -15,7 +15,9 @@ const installFinding: Finding = {
   why: 'y',
   fix: 'f',
 }
-const openQuestions = [{ question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 }]
+const unansweredQuestions = [
+  { question: 'whether it installs', reason: 'the registry is away', retryAfter: 60 },
+]
 
 function renderInstallReport(install: Partial<CheckOutcome>) {
   const outcomes = checkIds.map((id) => createPassedOutcome(id, id === 'install' ? install : {}))
@@ -33,7 +35,7 @@ describe('an optional install check', () => {
   })
 
   test('is neutral if the result is inconclusive', () => {
-    const { run, comment } = renderInstallReport({ unanswered: openQuestions, isOptional: true })
+    const { run, comment } = renderInstallReport({ unanswered: unansweredQuestions, isOptional: true })
     expect(run).toMatchObject({ status: 'completed', conclusion: 'neutral' })
     expect(run?.summary).toContain('the registry is away')
     expect(comment).toContain('❔ install inconclusive')
@@ -41,7 +43,7 @@ describe('an optional install check', () => {
 })
 
 test('a required install check stays in progress while an answer is missing', () => {
-  const { run } = renderInstallReport({ unanswered: openQuestions })
+  const { run } = renderInstallReport({ unanswered: unansweredQuestions })
   expect(run).toMatchObject({ status: 'in_progress' })
   expect(run?.conclusion).toBeUndefined()
 })

@@ -3,21 +3,25 @@ import { parseConfig } from '../../src/config/config.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
-const headLine = `Head: ${createHexSha('a')}\n`
+const headTrailerLine = `Head: ${createHexSha('a')}\n`
 
 describe('the message of a merge', () => {
   test('contains the pull request and its head by default', () => {
     expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }))).toBe(
-      `Merge pull request 7: Update foo\n\n${headLine}`,
+      `Merge pull request 7: Update foo\n\n${headTrailerLine}`,
     )
-    expect(formatMergeMessage(createSnapshot({ title: '@x' }))).toBe(`Merge pull request 7: x\n\n${headLine}`)
-    expect(formatMergeMessage(createSnapshot({ title: '###' }))).toBe(`Merge pull request 7\n\n${headLine}`)
+    expect(formatMergeMessage(createSnapshot({ title: '@x' }))).toBe(
+      `Merge pull request 7: x\n\n${headTrailerLine}`,
+    )
+    expect(formatMergeMessage(createSnapshot({ title: '###' }))).toBe(
+      `Merge pull request 7\n\n${headTrailerLine}`,
+    )
   })
 
   test('follows the template, with the head below it', () => {
     const template = { title: 'catalog: {title} ({number})', body: 'By {author}.\n\n\n\nOf {head}\n' }
     expect(formatMergeMessage(createSnapshot({ title: 'Update foo' }), template)).toBe(
-      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${createHexSha('a')}\n\n${headLine}`,
+      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${createHexSha('a')}\n\n${headTrailerLine}`,
     )
   })
 
@@ -34,7 +38,7 @@ describe('the message of a merge', () => {
     const [first] = formatMergeMessage(createSnapshot({ title }), { title: template }).split('\n')
     expect(first).toBe(says)
     expect(formatMergeMessage(createSnapshot({ title }), { body: template })).toContain(
-      `\n\n${says}\n\n${headLine}`,
+      `\n\n${says}\n\n${headTrailerLine}`,
     )
   })
 

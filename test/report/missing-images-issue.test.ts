@@ -6,7 +6,7 @@ import {
   type MissingImageReference,
 } from '../../src/report/missing-images-issue.ts'
 
-const sinceTime = Date.UTC(2026, 10, 20, 23, 59)
+const missingSinceTimeMs = Date.UTC(2026, 10, 20, 23, 59)
 const createLocation = (differences: Partial<MissingImageLocation> = {}): MissingImageLocation => ({
   package: 'lighthouse',
   bundle: 'lighthouse.v1.0.0',
@@ -20,16 +20,16 @@ const createMissingReference = (differences: Partial<MissingImageReference> = {}
   reference: 'quay.io/coast/lighthouse:v1',
   kind: 'gone',
   reason: 'quay.io does not have it (404)',
-  since: sinceTime,
+  since: missingSinceTimeMs,
   confirmed: true,
   places: [createLocation()],
   ...differences,
 })
-const noOwners = { owners: new Map<string, string[]>(), mentionOwners: false }
+const noOwnersOptions = { owners: new Map<string, string[]>(), mentionOwners: false }
 
 describe('the issue about images that are gone', () => {
   test('says what, since when, where, and what to do', () => {
-    const { title, body } = renderMissingImagesIssue([createMissingReference()], noOwners)
+    const { title, body } = renderMissingImagesIssue([createMissingReference()], noOwnersOptions)
     expect(title).toBe('1 image in lighthouse is missing or changed')
     expect(body.startsWith(missingImagesMarker)).toBe(true)
     expect(body).toContain(
@@ -54,7 +54,7 @@ describe('the issue about images that are gone', () => {
       createMissingReference({ reference: 'quay.io/a', kind: 'unsupported' }),
     ]
     const { title, body } = renderMissingImagesIssue(all, {
-      ...noOwners,
+      ...noOwnersOptions,
       rulesUrl: 'https://pages.test/rules',
     })
     expect(title).toBe('2 images in 2 packages are missing or changed')
@@ -80,7 +80,10 @@ describe('the issue about images that are gone', () => {
         line: 3,
       } as const,
     ]
-    const { body } = renderMissingImagesIssue([createMissingReference({ places: locations })], noOwners)
+    const { body } = renderMissingImagesIssue(
+      [createMissingReference({ places: locations })],
+      noOwnersOptions,
+    )
     expect(body).toContain('a related image of `lighthouse.v1.0.0` in the catalog')
     expect(body).toContain('on branch `release`')
     expect(body).toContain('the entry `lighthouse` in `catalogs.yaml:3`')
@@ -88,9 +91,9 @@ describe('the issue about images that are gone', () => {
 
   test('mentions owners only where the configuration wants that', () => {
     const owners = new Map([['lighthouse', ['alice', 'coast/keepers', 'not a login']]])
-    expect(renderMissingImagesIssue([createMissingReference()], { ...noOwners, owners }).body).toContain(
-      'Owners: `alice`, `coast/keepers`, `not a login`',
-    )
+    expect(
+      renderMissingImagesIssue([createMissingReference()], { ...noOwnersOptions, owners }).body,
+    ).toContain('Owners: `alice`, `coast/keepers`, `not a login`')
     expect(
       renderMissingImagesIssue([createMissingReference()], { owners, mentionOwners: true }).body,
     ).toContain('Owners: @alice, @coast/keepers, `not a login`')
@@ -105,7 +108,7 @@ describe('the issue about images that are gone', () => {
           places: [createLocation({ package: nasty, bundle: `${nasty}\`` })],
         }),
       ],
-      { ...noOwners, owners: new Map([[nasty, [nasty]]]) },
+      { ...noOwnersOptions, owners: new Map([[nasty, [nasty]]]) },
     )
     expect(title).toBe('1 image in 1 package is missing or changed')
     const outsideCode = body.replace(/(`+)[^\n]*?\1/g, '')
@@ -119,7 +122,7 @@ describe('the issue about images that are gone', () => {
         places: [createLocation({ package: `package-${index % 70}` })],
       }),
     )
-    const { title, body } = renderMissingImagesIssue(many, noOwners)
+    const { title, body } = renderMissingImagesIssue(many, noOwnersOptions)
     expect(body.length).toBeLessThan(65_536)
     expect(title).toContain('3000 images in 70 packages')
     const shown = [...body.matchAll(/\*\*is missing\*\*/g)].length
@@ -134,7 +137,7 @@ describe('the issue about images that are gone', () => {
       createLocation({ bundle: `lighthouse.v1.0.${index}` }),
     )
     expect(
-      renderMissingImagesIssue([createMissingReference({ places: locations })], noOwners).body,
+      renderMissingImagesIssue([createMissingReference({ places: locations })], noOwnersOptions).body,
     ).toContain('  - … and 4 more locations')
   })
 })

@@ -3,38 +3,44 @@ import { describe, expect, test } from '@jest/globals'
 import type { SuggestedPatch } from '../../src/checks/check.ts'
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { createGateInput, createOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
+import { createGateInput, createCheckOutcomesWith, createPassedOutcome } from '../policy/gate-builders.ts'
 
-const createOffer = (patch: string): SuggestedPatch => ({
+const createSuggestedPatch = (patch: string): SuggestedPatch => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',
   template: 't.yaml',
   patch,
 })
-function renderOffersComment(...suggestedPatches: readonly SuggestedPatch[]): string {
-  const outcomes = createOutcomesWith({ ...createPassedOutcome('validation'), suggestedPatches })
+function renderSuggestedPatchReport(...suggestedPatches: readonly SuggestedPatch[]): string {
+  const outcomes = createCheckOutcomesWith({ ...createPassedOutcome('validation'), suggestedPatches })
   return renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] }).comment
 }
 const samplePatch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
 
 describe('a patch in the comment', () => {
   test('appears exactly as passed to git', () => {
-    expect(renderOffersComment(createOffer(samplePatch))).toContain(`\n\`\`\`diff\n${samplePatch}\`\`\`\n`)
-    expect(renderOffersComment(createOffer(samplePatch))).toContain(
+    expect(renderSuggestedPatchReport(createSuggestedPatch(samplePatch))).toContain(
+      `\n\`\`\`diff\n${samplePatch}\`\`\`\n`,
+    )
+    expect(renderSuggestedPatchReport(createSuggestedPatch(samplePatch))).toContain(
       'Patch for catalogs/v4.20/foo/catalog.yaml',
     )
   })
   test('cannot end its code block', () => {
     const hostile = `${samplePatch}+\`\`\`\`\n+</details> @everyone\n`
-    expect(renderOffersComment(createOffer(hostile))).toContain(`\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`)
+    expect(renderSuggestedPatchReport(createSuggestedPatch(hostile))).toContain(
+      `\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`,
+    )
   })
   test('is omitted if it would make the comment too long', () => {
-    const long = renderOffersComment(createOffer(`${samplePatch}${'+x\n'.repeat(30_000)}`))
+    const long = renderSuggestedPatchReport(createSuggestedPatch(`${samplePatch}${'+x\n'.repeat(30_000)}`))
     expect(long).not.toContain('```diff')
     expect(long).toContain('**Next: ')
     expect(long.length).toBeLessThan(65_536)
   })
   test('is one of at most three', () => {
-    const many = renderOffersComment(...Array.from({ length: 5 }, () => createOffer(samplePatch)))
+    const many = renderSuggestedPatchReport(
+      ...Array.from({ length: 5 }, () => createSuggestedPatch(samplePatch)),
+    )
     expect(many.match(/```diff/g)).toHaveLength(3)
   })
 })
@@ -50,7 +56,7 @@ test('annotations contain no invisible, control, or bidirectional characters', (
     at: { file: 'c.yaml', line: 1, column: 1 },
     data: {},
   }
-  const outcomes = createOutcomesWith({ ...createPassedOutcome('images'), findings: [found] })
+  const outcomes = createCheckOutcomesWith({ ...createPassedOutcome('images'), findings: [found] })
   const { checks } = renderReport(decideVerdict(createGateInput({ outcomes })), { changeLines: [] })
   const messages = checks.flatMap(({ annotations }) => annotations.map(({ message }) => message))
   const shown = 'a\ufffdb\ufffdc d\ufffd'

@@ -14,13 +14,13 @@ import { toCommitSha } from '../../src/pull-request/ids.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const hostileText = '@everyone [x](https://evil.example) <img src=x> | closes #1 ```'
-const createImageView = (state: PublicationView): PublishedImageView => ({
+const createPublishedImageView = (state: PublicationView): PublishedImageView => ({
   root: 'catalogs/v4.20',
   image: 'quay.io/o/c',
   tags: ['latest', 'v4.20'],
   state,
 })
-const publishedView = createImageView({
+const successfulPublishView = createPublishedImageView({
   kind: 'published',
   digest: imageDigest,
   unchanged: false,
@@ -31,32 +31,35 @@ const publishedView = createImageView({
   moved: [],
   changeLines: [],
 })
-const createFailedView = (isLasting: boolean) =>
-  createImageView({ kind: 'failed', why: hostileText, attempts: 2, isLasting })
-const rejectedView = createImageView({ kind: 'refused', why: 'the operator does not allow it' })
+const createFailedPublishView = (isLasting: boolean) =>
+  createPublishedImageView({ kind: 'failed', why: hostileText, attempts: 2, isLasting })
+const rejectedPublishView = createPublishedImageView({
+  kind: 'refused',
+  why: 'the operator does not allow it',
+})
 
 describe('the publish check', () => {
   test.each([
-    ['passes if all images are published', [publishedView], 'success'],
+    ['passes if all images are published', [successfulPublishView], 'success'],
     [
       'stays in progress while an image is being built',
-      [publishedView, createImageView({ kind: 'building' })],
+      [successfulPublishView, createPublishedImageView({ kind: 'building' })],
       undefined,
     ],
     [
       'stays in progress while a failed push can be retried',
-      [publishedView, createFailedView(false)],
+      [successfulPublishView, createFailedPublishView(false)],
       undefined,
     ],
     [
       'fails if a push fails permanently, even if other images are published',
-      [publishedView, createFailedView(true)],
+      [successfulPublishView, createFailedPublishView(true)],
       'failure',
     ],
-    ['fails if the operator does not allow an image', [rejectedView], 'failure'],
+    ['fails if the operator does not allow an image', [rejectedPublishView], 'failure'],
     [
       'is neutral if a newer commit supersedes it',
-      [createImageView({ kind: 'superseded', by: 'b'.repeat(40) })],
+      [createPublishedImageView({ kind: 'superseded', by: 'b'.repeat(40) })],
       'neutral',
     ],
   ])('%s', (_name, images, conclusion) => {
@@ -64,7 +67,7 @@ describe('the publish check', () => {
   })
 
   test('reports the digest, size, contents, and time', () => {
-    const { summary, title } = renderPublishCheck([publishedView])
+    const { summary, title } = renderPublishCheck([successfulPublishView])
     expect(title).toBe('Published 1 image')
     for (const words of [imageDigest, '51.2 kB', '2 packages, 1 bundle', '0.4 s', 'quay.io/o/c:latest'])
       expect(summary).toContain(words)
@@ -72,8 +75,8 @@ describe('the publish check', () => {
 
   test('renders no registry text as Markdown', () => {
     for (const text of [
-      renderPublishCheck([createFailedView(true)]).summary,
-      formatPublishedLines([createFailedView(true)]).join('\n'),
+      renderPublishCheck([createFailedPublishView(true)]).summary,
+      formatPublishedLines([createFailedPublishView(true)]).join('\n'),
       renderPublishIssue([
         {
           root: 'catalogs/v4.20',
@@ -91,7 +94,7 @@ describe('the publish check', () => {
   })
 
   test('fits the maximum length of a deployment description', () => {
-    for (const { state } of [publishedView, createFailedView(true), rejectedView])
+    for (const { state } of [successfulPublishView, createFailedPublishView(true), rejectedPublishView])
       expect([...formatDeploymentDescription(state)].length).toBeLessThanOrEqual(140)
     expect(formatDeploymentDescription({ kind: 'refused', why: 'x'.repeat(500) }).length).toBeLessThanOrEqual(
       140,
@@ -118,12 +121,16 @@ describe("a merged pull request's comment", () => {
     }).comment
 
   test('reports the pull request as published only if every image is published', () => {
-    expect(comment([publishedView, createFailedView(true)])).toMatch(/^### ❌ Merged, but not published$/m)
-    expect(comment([publishedView, createFailedView(true)])).toMatch(/Users do not get this change yet/)
-    expect(comment([publishedView, createFailedView(false)])).toMatch(
+    expect(comment([successfulPublishView, createFailedPublishView(true)])).toMatch(
+      /^### ❌ Merged, but not published$/m,
+    )
+    expect(comment([successfulPublishView, createFailedPublishView(true)])).toMatch(
+      /Users do not get this change yet/,
+    )
+    expect(comment([successfulPublishView, createFailedPublishView(false)])).toMatch(
       /^### 🔄 Merged; publishing the catalog image$/m,
     )
-    expect(comment([publishedView])).toMatch(/^### ✅ Merged and published$/m)
-    expect(comment([publishedView])).toContain(imageDigest)
+    expect(comment([successfulPublishView])).toMatch(/^### ✅ Merged and published$/m)
+    expect(comment([successfulPublishView])).toContain(imageDigest)
   })
 })

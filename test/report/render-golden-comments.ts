@@ -29,7 +29,7 @@ import { getFindingKey, type FixForFinding, type TracedLine } from '../../src/re
 import {
   createGateInput,
   createSnapshot,
-  createOutcomesWith,
+  createCheckOutcomesWith,
   createPassedOutcome,
 } from '../policy/gate-builders.ts'
 
@@ -47,7 +47,7 @@ const checkRunUrls = new Map(
 )
 
 /** Entries as `1.1.0 < 1.0.0` (replaces), newest last. */
-function catalogYaml(
+function createCatalogYaml(
   name: string,
   entries: readonly string[],
   more: { image?: string; extra?: string } = {},
@@ -96,14 +96,14 @@ ${lines.join('')}${bundles.join('')}`
 
 const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
-type FileTexts = Readonly<Record<string, string>>
+type TextByFilePath = Readonly<Record<string, string>>
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
 
 /** What lies between two trees of one catalog. */
-function buildChange(before: FileTexts, after: FileTexts) {
+function buildChange(before: TextByFilePath, after: TextByFilePath) {
   const [{ root, version }] = catalogLayout.catalogs
-  const read = (files: FileTexts) =>
+  const read = (files: TextByFilePath) =>
     assembleCatalog(
       Object.entries(files).map(([path, text]) => ({
         path: path.slice(root.length + 1),
@@ -127,8 +127,8 @@ function buildChange(before: FileTexts, after: FileTexts) {
 }
 
 interface CommentInputs {
-  readonly before: FileTexts
-  readonly after: FileTexts
+  readonly before: TextByFilePath
+  readonly after: TextByFilePath
   readonly gate?: Partial<GateInput>
   readonly ownership?: Partial<CheckOutcome>
   readonly images?: Partial<CheckOutcome>
@@ -148,7 +148,7 @@ function renderComment({ before, after, gate, ownership, images, trace, options 
       },
     },
   )
-  const outcomes = createOutcomesWith(
+  const outcomes = createCheckOutcomesWith(
     createPassedOutcome('ownership', { summary: 'alice owns all of it', ...ownership }),
     judged,
     createPassedOutcome('images', { summary: '2 images found', ...images }),
@@ -185,21 +185,22 @@ function renderComment({ before, after, gate, ownership, images, trace, options 
   }).comment
 }
 
-const lighthouseUpdate = {
-  before: { [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0']) },
+const lighthouseUpdateInputs = {
+  before: { [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0']) },
   after: {
-    [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0', '1.2.0 < 1.1.0']),
+    [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0', '1.2.0 < 1.1.0']),
   },
 }
-const tidepoolCatalog = catalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0'])
-const forkedCatalog = catalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'])
-const locationInCatalog = (name: string, line: number) => ({ file: catalogPath(name), line, column: 8 })
-const taggedCatalog = catalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'], {
+const tidepoolCatalogYaml = createCatalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0'])
+const forkedChannelCatalogYaml = createCatalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'])
+const createCatalogLocation = (name: string, line: number) => ({ file: catalogPath(name), line, column: 8 })
+const taggedImageCatalogYaml = createCatalogYaml('tidepool', ['0.4.0', '0.5.0 < 0.4.0', '0.5.1 < 0.4.0'], {
   image: 'quay.io/acme/tidepool-bundle:v0.5',
 })
-const findLine = (text: string, part: string) => text.split('\n').findIndex((line) => line.includes(part)) + 1
+const findLineNumber = (text: string, part: string) =>
+  text.split('\n').findIndex((line) => line.includes(part)) + 1
 const mergeSha = toCommitSha('1656dda0'.padEnd(40, '3'))
-const publishedImages: readonly PublishedImageView[] = [
+const publishedImageViews: readonly PublishedImageView[] = [
   {
     root: 'catalogs/v4.20',
     image: 'quay.io/acme/catalog',
@@ -212,41 +213,51 @@ const publishedImages: readonly PublishedImageView[] = [
 ]
 
 /** By the name of its file. */
-export const goldenComments: Readonly<Record<string, () => string>> = {
+export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
   'something-to-fix': () =>
     renderComment({
-      before: { [catalogPath('tidepool')]: tidepoolCatalog },
-      after: { [catalogPath('tidepool')]: taggedCatalog },
+      before: { [catalogPath('tidepool')]: tidepoolCatalogYaml },
+      after: { [catalogPath('tidepool')]: taggedImageCatalogYaml },
       images: {
         findings: [
-          createFinding(imageByTag, locationInCatalog('tidepool', findLine(taggedCatalog, 'bundle:v0.5')), {
-            reference: 'quay.io/acme/tidepool-bundle:v0.5',
-            digest: imageDigest,
-          }),
+          createFinding(
+            imageByTag,
+            createCatalogLocation('tidepool', findLineNumber(taggedImageCatalogYaml, 'bundle:v0.5')),
+            {
+              reference: 'quay.io/acme/tidepool-bundle:v0.5',
+              digest: imageDigest,
+            },
+          ),
         ],
       },
     }),
   'two-errors': () => {
-    const text = catalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0'], { extra: '    skipRanges: <1.1.0\n' })
+    const text = createCatalogYaml('lighthouse', ['1.0.0', '1.1.0 < 1.0.0'], {
+      extra: '    skipRanges: <1.1.0\n',
+    })
     return renderComment({
-      before: { [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0']) },
+      before: { [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       after: { [catalogPath('lighthouse')]: text },
       images: {
         findings: [
-          createFinding(imageMissing, locationInCatalog('lighthouse', findLine(text, 'version: 1.1.0') - 8), {
-            reference: `quay.io/acme/lighthouse-bundle@${imageDigest}`,
-            reason: 'manifest unknown',
-          }),
+          createFinding(
+            imageMissing,
+            createCatalogLocation('lighthouse', findLineNumber(text, 'version: 1.1.0') - 8),
+            {
+              reference: `quay.io/acme/lighthouse-bundle@${imageDigest}`,
+              reason: 'manifest unknown',
+            },
+          ),
         ],
       },
     })
   },
   'waiting-for-an-owner': () =>
     renderComment({
-      ...lighthouseUpdate,
+      ...lighthouseUpdateInputs,
       ownership: {
         findings: [
-          createFinding(notOwner, locationInCatalog('lighthouse', 1), {
+          createFinding(notOwner, createCatalogLocation('lighthouse', 1), {
             path: catalogPath('lighthouse'),
             package: 'lighthouse',
             author: 'alice',
@@ -260,10 +271,10 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
   'waiting-for-a-maintainer': () =>
     renderComment({
       before: {},
-      after: { [catalogPath('lighthouse')]: catalogYaml('lighthouse', ['1.0.0']) },
+      after: { [catalogPath('lighthouse')]: createCatalogYaml('lighthouse', ['1.0.0']) },
       ownership: {
         findings: [
-          createFinding(newPackage, locationInCatalog('lighthouse', 1), {
+          createFinding(newPackage, createCatalogLocation('lighthouse', 1), {
             path: catalogPath('lighthouse'),
             package: 'lighthouse',
             unblock: ['maria', 'max'],
@@ -272,26 +283,26 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
         waiting: [{ what: 'a maintainer must approve the change to lighthouse', who: ['maria', 'max'] }],
       },
     }),
-  merging: () => renderComment(lighthouseUpdate),
-  merged: () => renderComment({ ...lighthouseUpdate, options: { landed: mergeSha } }),
+  merging: () => renderComment(lighthouseUpdateInputs),
+  merged: () => renderComment({ ...lighthouseUpdateInputs, options: { landed: mergeSha } }),
   'merged-and-published': () =>
     renderComment({
-      ...lighthouseUpdate,
+      ...lighthouseUpdateInputs,
       options: {
         landed: mergeSha,
         published: {
-          state: summarizePublication(publishedImages),
-          lines: formatPublishedLines(publishedImages),
+          state: summarizePublication(publishedImageViews),
+          lines: formatPublishedLines(publishedImageViews),
         },
       },
     }),
   'base-moved': () => {
-    const theirs = findLine(forkedCatalog, 'name: tidepool.v0.5.1')
+    const theirs = findLineNumber(forkedChannelCatalogYaml, 'name: tidepool.v0.5.1')
     return renderComment({
       before: {
-        [catalogPath('tidepool')]: catalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
+        [catalogPath('tidepool')]: createCatalogYaml('tidepool', ['0.4.0', '0.5.1 < 0.4.0']),
       },
-      after: { [catalogPath('tidepool')]: forkedCatalog },
+      after: { [catalogPath('tidepool')]: forkedChannelCatalogYaml },
       // The newest entry came with another merge: the head has none of its lines.
       trace: (line) =>
         line === theirs
@@ -314,7 +325,7 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
   },
   'registry-does-not-answer': () =>
     renderComment({
-      ...lighthouseUpdate,
+      ...lighthouseUpdateInputs,
       images: {
         summary: '1 image',
         unanswered: [
@@ -372,5 +383,8 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
       options: { changeLines: [] },
     }),
   'our-own-failure': () =>
-    renderComment({ ...lighthouseUpdate, options: { traceId: '3f1c9a52-8d6e-4f7b-9b1a-2c3d4e5f6a7b' } }),
+    renderComment({
+      ...lighthouseUpdateInputs,
+      options: { traceId: '3f1c9a52-8d6e-4f7b-9b1a-2c3d4e5f6a7b' },
+    }),
 }

@@ -57,14 +57,14 @@ function runCanary(args: readonly string[], interruptAt?: RegExp): Promise<Canar
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...out })))
 }
 
-const findDifferences = ({ stdout }: CanaryResult): string[] =>
+const parseCanaryDifferences = ({ stdout }: CanaryResult): string[] =>
   stdout.split('\n').flatMap((line) => /^\| (.*?) \| .* \| NO \|$/.exec(line)?.[1] ?? [])
 const canaryArguments = ['--repository', repositoryName, '--settle-seconds', '0.2']
 
 describe('the canary', () => {
   test('finds that the sandbox behaves as the App expects of GitHub', async () => {
     const ended = await runCanary(canaryArguments)
-    expect(findDifferences(ended)).toEqual([])
+    expect(parseCanaryDifferences(ended)).toEqual([])
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Cleaned up.') })
     expect(ended.stdout.split('\n').filter((line) => line.endsWith('| yes |'))).toHaveLength(
       canaryProbes.length,
@@ -75,7 +75,7 @@ describe('the canary', () => {
     githubServer.delayChecks(3_600_000)
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
-    expect(findDifferences(ended)).toEqual([
+    expect(parseCanaryDifferences(ended)).toEqual([
       'Checks on the merge commit count for its push, even if the head is behind and has none',
       'They also count if branches must be up to date, because the merge contains the base',
       'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
@@ -88,7 +88,7 @@ describe('the canary', () => {
     githubServer.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
     const ended = await runCanary(canaryArguments)
     expect(ended.code).toBe(1)
-    expect(findDifferences(ended)).toEqual([
+    expect(parseCanaryDifferences(ended)).toEqual([
       'Checks on a head that is behind do not count for its pushed merge',
     ])
   }, 120_000)

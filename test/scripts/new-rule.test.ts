@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(temporaryDirectory, { recursive: true })
 })
 
-const listedRuleKinds = [
+const ruleListLocations = [
   ['catalog', 'src/checks/validation/rules/KIND.ts', 'src/checks/validation/rules.ts', 'catalogRules'],
   [
     'upgrade',
@@ -73,7 +73,7 @@ function loadRuleIds(lists: readonly (readonly [list: string, name: string])[]):
 
 describe('a new rule', () => {
   test('of each kind has its message, a page, two examples, and an entry in a list, and loads', () => {
-    for (const [kind, file] of listedRuleKinds) {
+    for (const [kind, file] of ruleListLocations) {
       const id = `new-of-${kind}`
       const written = writeRule(temporaryDirectory, id, kind)
       expect(written).toContain(file.replace('KIND', id))
@@ -85,10 +85,10 @@ describe('a new rule', () => {
       )
     }
     const ids = loadRuleIds([
-      ...listedRuleKinds.map(([, , list, name]) => [list, name] as const),
+      ...ruleListLocations.map(([, , list, name]) => [list, name] as const),
       ['src/checks/all-rules.ts', 'allRules'],
     ])
-    for (const [kind, , list, name] of listedRuleKinds) {
+    for (const [kind, , list, name] of ruleListLocations) {
       expect(ids[name === '*' ? join(temporaryDirectory, list) : name]).toContain(`new-of-${kind}`)
       expect(ids['allRules']).toContain(`new-of-${kind}`)
     }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
-const guardScript = join(import.meta.dirname, '..', '..', '.ci', 'refuse-leftovers.cjs')
+const leftoverGuardScriptPath = join(import.meta.dirname, '..', '..', '.ci', 'refuse-leftovers.cjs')
 let testDirectory: string
 let checkoutDirectory: string
 let temporaryDirectory: string
@@ -20,10 +20,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(testDirectory, { recursive: true, force: true }))
 
-function runGuard(environment: NodeJS.ProcessEnv = {}) {
+function runLeftoverGuard(environment: NodeJS.ProcessEnv = {}) {
   const { status, stderr } = spawnSync(
     process.execPath,
-    [guardScript, checkoutDirectory, temporaryDirectory],
+    [leftoverGuardScriptPath, checkoutDirectory, temporaryDirectory],
     {
       env: { PATH: process.env.PATH, HOME: join(testDirectory, 'home'), ...environment },
       encoding: 'utf8',
@@ -34,7 +34,7 @@ function runGuard(environment: NodeJS.ProcessEnv = {}) {
 
 describe('a checkout', () => {
   test('without leftovers is fresh', () => {
-    expect(runGuard()).toEqual({ status: 0, stderr: '' })
+    expect(runLeftoverGuard()).toEqual({ status: 0, stderr: '' })
   })
 
   test.each([
@@ -45,7 +45,7 @@ describe('a checkout', () => {
   ])('with packages %s is rejected', (_, where) => {
     const leftover = join(testDirectory, where, 'node_modules')
     mkdirSync(leftover)
-    const { status, stderr } = runGuard()
+    const { status, stderr } = runLeftoverGuard()
     expect(status).toBe(1)
     expect(stderr).toContain(`not a fresh place: ${leftover} would be found from `)
   })
@@ -55,13 +55,13 @@ describe('a checkout', () => {
     mkdirSync(join(testDirectory, 'c', 'node_modules'))
     rmSync(temporaryDirectory, { recursive: true })
     symlinkSync(join(testDirectory, 'c', 'real'), temporaryDirectory)
-    expect(runGuard().status).toBe(1)
+    expect(runLeftoverGuard().status).toBe(1)
   })
 
   test('with packages in the home directory is rejected', () => {
     mkdirSync(join(testDirectory, 'home', '.node_modules'))
     writeFileSync(join(testDirectory, 'home', '.node_modules', 'commander.js'), '')
-    const { status, stderr } = runGuard()
+    const { status, stderr } = runLeftoverGuard()
     expect(status).toBe(1)
     expect(stderr).toContain('would be found from everywhere')
   })
@@ -70,7 +70,7 @@ describe('a checkout', () => {
     ['NODE_PATH', '/somewhere'],
     ['NODE_OPTIONS', '--no-warnings'],
   ])('with %s set is rejected', (name, value) => {
-    const { status, stderr } = runGuard({ [name]: value })
+    const { status, stderr } = runLeftoverGuard({ [name]: value })
     expect(status).toBe(1)
     expect(stderr).toContain(`${name} is set`)
   })

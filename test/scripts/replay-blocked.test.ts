@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   createOrigin,
-  createTemporaryFolder,
+  createTemporaryDirectory,
   type OriginFiles,
   type OriginRepository,
 } from '../adapters/git/origin.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const temporaryDirectory = createTemporaryFolder('replay-blocked')
+const temporaryDirectory = createTemporaryDirectory('replay-blocked')
 let originRepository: OriginRepository
 beforeAll(() => {
   originRepository = createOrigin(temporaryDirectory.path)
@@ -71,7 +71,7 @@ properties: [{type: olm.package, value: {packageName: harbor, version: ${version
 const harborCatalogPath = 'catalogs/v4.20/harbor/catalog.yaml'
 const catalogYaml = (...blobs: string[]) =>
   `schema: olm.package\nname: harbor\ndefaultChannel: stable\n${blobs.join('')}`
-const firstRelease = [channelYaml('stable', '{name: harbor.v1.0.0}'), bundleYaml('1.0.0')]
+const firstReleaseBlobs = [channelYaml('stable', '{name: harbor.v1.0.0}'), bundleYaml('1.0.0')]
 
 const mappingYaml = `fbc:
   enabled: true
@@ -107,7 +107,7 @@ entries:
 - {schema: olm.channel, package: harbor, name: stable, entries: [{name: harbor.v1.0.0}]}
 - {schema: olm.bundle, image: 'quay.io/harbor/harbor@${imageDigest}'}
 `,
-  [harborCatalogPath]: catalogYaml(...firstRelease, channelYaml('old', '{name: harbor.v1.0.0}')),
+  [harborCatalogPath]: catalogYaml(...firstReleaseBlobs, channelYaml('old', '{name: harbor.v1.0.0}')),
   ...createBundleDirectory('harbor/1.0.0'),
   'operators/plain/ci.yaml': 'updateGraph: replaces-mode\n',
   ...createBundleDirectory('plain/1.0.0'),
@@ -115,7 +115,7 @@ entries:
   ...createBundleDirectory('sorted/1.0.0'),
 }
 const { [`operators/harbor/ci.yaml`]: _, ...others } = baseFiles
-const replacesLine = '  replaces: plain.v1.0.0\n'
+const replacesYamlLine = '  replaces: plain.v1.0.0\n'
 
 /** The replay's report on a pull request that was merged onto `base`. */
 function replayPull(after: OriginFiles, ...more: string[]) {
@@ -145,14 +145,16 @@ test.each<[string, string, OriginFiles]>([
     'the group beside the name of an owned CRD',
     {
       ...baseFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: replacesLine + ownedCrdYaml(', group: example.com') }),
+      ...createBundleDirectory('plain/1.1.0', {
+        spec: replacesYamlLine + ownedCrdYaml(', group: example.com'),
+      }),
       ...crdFiles,
     },
   ],
   [
     'bundle-directory-of-other-version',
     'a directory whose name begins with v',
-    { ...baseFiles, ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesLine }) },
+    { ...baseFiles, ...createBundleDirectory('plain/v1.1.0', { version: '1.1.0', spec: replacesYamlLine }) },
   ],
   [
     'bundle-directory-unconnected',
@@ -170,7 +172,7 @@ test.each<[string, string, OriginFiles]>([
     (() => {
       const { ...all } = {
         ...baseFiles,
-        ...createBundleDirectory('plain/1.0.1', { spec: replacesLine }),
+        ...createBundleDirectory('plain/1.0.1', { spec: replacesYamlLine }),
       } as Record<string, OriginFiles[string]>
       for (const path of Object.keys(createBundleDirectory('plain/1.0.0'))) delete all[path]
       return all
@@ -208,19 +210,23 @@ test.each<[string, string, OriginFiles]>([
   [
     'channel-removed',
     'a channel that a maintainer is asked about',
-    { ...baseFiles, [harborCatalogPath]: catalogYaml(...firstRelease) },
+    { ...baseFiles, [harborCatalogPath]: catalogYaml(...firstReleaseBlobs) },
   ],
   [
     'broken-object-metadata',
     'a namespace that OLM replaces',
-    { ...baseFiles, ...createBundleDirectory('plain/1.1.0', { spec: replacesLine }), ...serviceAccountFiles },
+    {
+      ...baseFiles,
+      ...createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine }),
+      ...serviceAccountFiles,
+    },
   ],
   [
     'unparsable-min-kube-version',
     'a v that OLM ignores',
     {
       ...baseFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesLine}  minKubeVersion: v1.25.0\n` }),
+      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesYamlLine}  minKubeVersion: v1.25.0\n` }),
     },
   ],
   [
@@ -229,10 +235,12 @@ test.each<[string, string, OriginFiles]>([
     {
       ...baseFiles,
       ...Object.fromEntries(
-        Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesLine })).map(([path, text]) => [
-          path,
-          (text as string).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
-        ]),
+        Object.entries(createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine })).map(
+          ([path, text]) => [
+            path,
+            (text as string).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
+          ],
+        ),
       ),
     },
   ],
@@ -275,7 +283,7 @@ test.each<[string, OriginFiles]>([
     {
       ...baseFiles,
       [harborCatalogPath]: catalogYaml(
-        firstRelease[0] ?? '',
+        firstReleaseBlobs[0] ?? '',
         bundleYaml('1.0.0', `sha256:${'b'.repeat(64)}`),
         channelYaml('old', '{name: harbor.v1.0.0}'),
       ),
@@ -305,14 +313,14 @@ test.each<[string, OriginFiles]>([
     'unparsable-min-kube-version',
     {
       ...baseFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesLine}  minKubeVersion: new\n` }),
+      ...createBundleDirectory('plain/1.1.0', { spec: `${replacesYamlLine}  minKubeVersion: new\n` }),
     },
   ],
   [
     'broken-object-metadata',
     {
       ...baseFiles,
-      ...createBundleDirectory('plain/1.1.0', { spec: replacesLine }),
+      ...createBundleDirectory('plain/1.1.0', { spec: replacesYamlLine }),
       'operators/plain/1.1.0/manifests/account.yaml':
         'apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: other, labels: {"a b": c}}\n',
     },

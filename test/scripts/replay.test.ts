@@ -6,13 +6,13 @@ import { listMergedPulls } from '../../scripts/merged-pulls.ts'
 import type { CommitSha } from '../../src/pull-request/ids.ts'
 import {
   createOrigin,
-  createTemporaryFolder,
+  createTemporaryDirectory,
   type OriginFiles,
   type OriginRepository,
 } from '../adapters/git/origin.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const temporaryDirectory = createTemporaryFolder('replay')
+const temporaryDirectory = createTemporaryDirectory('replay')
 let originRepository: OriginRepository
 
 const reviewersYaml = 'reviewers: [ann]\n'
@@ -43,7 +43,7 @@ function commitFiles(files: OriginFiles, message: string, email: string, ...pare
   return originRepository.git([...identity, 'commit-tree', tree, ...on, '-m', message]) as CommitSha
 }
 
-let sampleCommits: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
+let sampleCommitShas: Record<'first' | 'squashed' | 'head' | 'merged' | 'plain', CommitSha>
 beforeAll(() => {
   originRepository = createOrigin(temporaryDirectory.path)
   const first = commitFiles(createPipelineFiles('1.0.0'), 'Begin', 'ann@example.com')
@@ -72,14 +72,14 @@ beforeAll(() => {
     'zoe@example.com',
     merged,
   )
-  sampleCommits = { first, squashed, head, merged, plain }
+  sampleCommitShas = { first, squashed, head, merged, plain }
   originRepository.branch('main', plain)
 })
 afterAll(() => temporaryDirectory.remove())
 
 describe('the pull requests of a branch', () => {
   test('are the commits of its first-parent line, with the merged head and its author', () => {
-    const { first, squashed, head, merged, plain } = sampleCommits
+    const { first, squashed, head, merged, plain } = sampleCommitShas
     expect(listMergedPulls(originRepository.directory, 'main', { most: 10 })).toMatchObject([
       { number: 7, commit: squashed, base: first, head: squashed, author: 'mallory:1' },
       { number: 8, commit: merged, base: squashed, head, author: 'ann:2' },
@@ -88,7 +88,7 @@ describe('the pull requests of a branch', () => {
   })
   test('are the newest, up to the limit', () => {
     expect(listMergedPulls(originRepository.directory, 'main', { most: 1 })).toMatchObject([
-      { commit: sampleCommits.plain },
+      { commit: sampleCommitShas.plain },
     ])
   })
   test('are none with a start date in the future', () => {

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/adapters/system-clock.ts'
 import { ForgeError } from '../../src/adapters/github/forge-error.ts'
 
 const reachableStore = { ping: () => Promise.resolve() }
-const instantClock = { ...systemClock, sleep: () => Promise.resolve() }
+const noDelayClock = { ...systemClock, sleep: () => Promise.resolve() }
 
 describe('the bot', () => {
   test('is ready where the database answers, before GitHub was asked', async () => {
@@ -17,7 +17,7 @@ describe('the bot', () => {
     ['fails', { ping: () => Promise.reject(new Error('gone')) }],
     ['is silent', { ping: () => new Promise<void>(() => undefined) }],
   ])('is not ready where the database %s', async (_how, store) => {
-    const report = await createHealthMonitor(store, instantClock).report()
+    const report = await createHealthMonitor(store, noDelayClock).report()
     expect(report).toEqual({ isReady: false, problems: ['the database does not respond'] })
   })
   test('is not ready while GitHub does not accept its credentials', async () => {

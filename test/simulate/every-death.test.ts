@@ -5,24 +5,35 @@ import { expect, test } from '@jest/globals'
 import type { PlannedEvent } from '../../simulate/simulation-plan.ts'
 import { runSimulation } from '../../simulate/run-simulation.ts'
 
-const openEvent: PlannedEvent = { at: 0, do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] }
-const simulate = (events: readonly PlannedEvent[], { instances = 1, seed = 1, isTraced = false } = {}) =>
-  runSimulation({ seed, instances, webhooks: true, events }, { isTraced })
+const pullOpenedEvent: PlannedEvent = {
+  at: 0,
+  do: 'open',
+  by: 'ann',
+  edits: [{ kind: 'release', package: 'foo' }],
+}
+const runTestSimulation = (
+  events: readonly PlannedEvent[],
+  { instances = 1, seed = 1, isTraced = false } = {},
+) => runSimulation({ seed, instances, webhooks: true, events }, { isTraced })
 
 /** Two minutes. Later there are only sweeps without work, which don't affect an earlier merge. */
-const listTraceSteps = (trace: readonly string[]): readonly number[] =>
+const listTraceStepNumbers = (trace: readonly string[]): readonly number[] =>
   trace.flatMap((line) => {
     const [, step] = /^(\d+) 00:0[01]:(?!.* \[(?:sweep|publish)\]| wakes)/.exec(line) ?? []
     return step === undefined ? [] : [Number(step)]
   })
 
 test('merges exactly once, without a violation, if its process ends at any step', async () => {
-  const steps = listTraceSteps((await simulate([openEvent], { isTraced: true })).trace)
+  const steps = listTraceStepNumbers((await runTestSimulation([pullOpenedEvent], { isTraced: true })).trace)
   expect(steps.length).toBeGreaterThan(100)
   const wrong: unknown[] = []
   const ends = new Set<number>()
   for (const at of steps) {
-    const { violations, landings, steps: taken } = await simulate([openEvent, { at, fault: 'crash' }])
+    const {
+      violations,
+      landings,
+      steps: taken,
+    } = await runTestSimulation([pullOpenedEvent, { at, fault: 'crash' }])
     if (violations.length > 0 || landings !== 1) wrong.push({ at, landings, violations })
     ends.add(taken)
   }
@@ -40,12 +51,17 @@ test('merges exactly once, without a violation, if a process pauses at any step'
   ] as const) {
     // A user comments on it while the process is paused.
     const events: PlannedEvent[] = [
-      openEvent,
+      pullOpenedEvent,
       { at: said, do: 'comment', by: 'mia', pull: 1, body: '/recheck' },
     ]
     const two = { instances: 2, seed }
-    for (const at of listTraceSteps((await simulate(events, { ...two, isTraced: true })).trace)) {
-      const { violations, landings } = await simulate([...events, { at, fault: 'pause', seconds: 90 }], two)
+    for (const at of listTraceStepNumbers(
+      (await runTestSimulation(events, { ...two, isTraced: true })).trace,
+    )) {
+      const { violations, landings } = await runTestSimulation(
+        [...events, { at, fault: 'pause', seconds: 90 }],
+        two,
+      )
       if (violations.length > 0 || landings !== 1) wrong.push({ seed, at, landings, violations })
     }
   }
@@ -59,11 +75,13 @@ test.each([
   'violates no invariant for a merge %s if the base branch of the pull request changes at any step',
   async (_, before) => {
     const wrong: unknown[] = []
-    const events: PlannedEvent[] = [...before, openEvent]
+    const events: PlannedEvent[] = [...before, pullOpenedEvent]
     const two = { instances: 2, seed: 7 }
-    for (const at of listTraceSteps((await simulate(events, { ...two, isTraced: true })).trace)) {
+    for (const at of listTraceStepNumbers(
+      (await runTestSimulation(events, { ...two, isTraced: true })).trace,
+    )) {
       const goes: PlannedEvent = { at, do: 'retarget', by: 'mia', pull: 1, base: 'release' }
-      const { violations } = await simulate([...events, goes], two)
+      const { violations } = await runTestSimulation([...events, goes], two)
       if (violations.length > 0) wrong.push({ at, violations })
     }
     expect(wrong).toEqual([])

@@ -11,7 +11,7 @@ import { appId, SimulatedGitHub } from '../../simulate/world/simulated-github.ts
 
 const pull = toPullNumber(1)
 
-function createMemoryGitHub() {
+function createSimulatedGitHubClient() {
   const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
   const server = new SimulatedGitHub(() => time)
   seedRepository(server)
@@ -37,7 +37,7 @@ function createMemoryGitHub() {
 }
 
 test('all pages of the comments are read', async () => {
-  const { happen, read } = createMemoryGitHub()
+  const { happen, read } = createSimulatedGitHubClient()
   for (let count = 0; count < 120; count++) happen({ do: 'comment', by: 'eve', pull: 1, body: `${count}` })
   expect((await read()).comments).toHaveLength(120)
 })
@@ -54,7 +54,7 @@ test.each<UserAction>([
   { do: 'edit-comment', by: 'max', pull: 1, body: '/hold' },
   { do: 'delete-comment', by: 'max', pull: 1 },
 ])('$do is seen', async (deed) => {
-  const { happen, read, isSame } = createMemoryGitHub()
+  const { happen, read, isSame } = createSimulatedGitHubClient()
   happen({ do: 'review', by: 'amy', pull: 1, state: 'approved' })
   happen({ do: 'comment', by: 'amy', pull: 1, body: 'fine' })
   const before = await read()

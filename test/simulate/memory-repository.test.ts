@@ -7,7 +7,7 @@ import { SeededRandom } from '../../simulate/seeded-random.ts'
 import { GitObjects } from '../../simulate/git/git-objects.ts'
 import { createObjectReader } from '../../simulate/ports/memory-repository.ts'
 import { fuzzSeed } from '../seeded.ts'
-import { createTemporaryFolder } from '../adapters/git/origin.ts'
+import { createTemporaryDirectory } from '../adapters/git/origin.ts'
 
 const samplePaths = [
   'README.md',
@@ -20,7 +20,7 @@ const samplePaths = [
 const commitAuthor = 'people <people@example.invalid>'
 
 /** Commits that grow from one another, with merges of what merges cleanly. */
-async function growHistory(objects: GitObjects, dice: SeededRandom): Promise<readonly CommitSha[]> {
+async function createRandomHistory(objects: GitObjects, dice: SeededRandom): Promise<readonly CommitSha[]> {
   const memory = createObjectReader(objects)
   const empty = objects.addTree(new Map())
   const first = Object.fromEntries(samplePaths.slice(0, 4).map((path) => [path, `first ${path}\n`]))
@@ -81,16 +81,16 @@ function buildFastImportStream(objects: GitObjects, commits: readonly CommitSha[
 
 const objects = new GitObjects()
 const memoryRepository = createObjectReader(objects)
-const folder = createTemporaryFolder('simulated')
+const temporaryDirectory = createTemporaryDirectory('simulated')
 let commits: readonly CommitSha[] = []
 let realMirror: GitMirror
 
 beforeAll(async () => {
-  commits = await growHistory(objects, new SeededRandom(fuzzSeed))
-  const directory = `${folder.path}/mirror.git`
+  commits = await createRandomHistory(objects, new SeededRandom(fuzzSeed))
+  const directory = `${temporaryDirectory.path}/mirror.git`
   realMirror = await openMirror({
     directory,
-    url: `file://${folder.path}/none.git`,
+    url: `file://${temporaryDirectory.path}/none.git`,
     credential: async () => undefined,
   })
   const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_NOSYSTEM: '1', HOME: '/nonexistent' }
@@ -102,7 +102,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await realMirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 describe('in memory and in git', () => {

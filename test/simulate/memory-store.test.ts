@@ -1,8 +1,8 @@
 // The store in memory remembers as the real one does, where both are held to the same contracts.
 import { describe } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
-import { mergeFreezesContract } from '../adapters/store/merge-freezes-contract.ts'
-import { pullMemoryContract } from '../adapters/store/pull-memory-contract.ts'
+import { testMergeFreezesContract } from '../adapters/store/merge-freezes-contract.ts'
+import { testPullMemoryContract } from '../adapters/store/pull-memory-contract.ts'
 
 describe('the store in memory', () => {
   let now = Date.now()
@@ -11,6 +11,6 @@ describe('the store in memory', () => {
     now: () => (now += 1),
     turn: async (_, act) => act(),
   })
-  mergeFreezesContract(() => store)
-  pullMemoryContract(() => store)
+  testMergeFreezesContract(() => store)
+  testPullMemoryContract(() => store)
 })

@@ -6,7 +6,7 @@ import { mintMergePermit } from '../../src/policy/merge-permit.ts'
 import { applyUserAction, seedRepository } from '../../simulate/apply-user-action.ts'
 import { generatePlan } from '../../simulate/generate-plan.ts'
 import { checkMerge } from '../../simulate/oracles/check-merge.ts'
-import type { ObservedRun } from '../../simulate/oracles/observed-run.ts'
+import type { ObservedSimulationRun } from '../../simulate/oracles/observed-run.ts'
 import type {
   UserAction,
   PlannedFileEdit,
@@ -151,7 +151,7 @@ describe('a merge is judged by the state of the simulated world', () => {
     const server = new SimulatedGitHub(() => time)
     seedRepository(server)
     const number = toPullNumber(1)
-    const evaluations: ObservedRun['evaluations'] = []
+    const evaluations: ObservedSimulationRun['evaluations'] = []
     for (const deed of deeds) {
       time.step += 10
       time.now += 60_000
@@ -178,7 +178,7 @@ describe('a merge is judged by the state of the simulated world', () => {
     if (isUnwritten !== true)
       tables.intents.push({ intent: { ...permit.landing, id: 1, fence: 1 }, lease: 'land' })
     const process = { name: 'bot 1', isAlive: true, pausedUntil: 0, skew: 0 }
-    const observed: ObservedRun = {
+    const observed: ObservedSimulationRun = {
       server,
       tables,
       merges: [],

@@ -25,28 +25,28 @@ const proxyPassword = 'p@ss:word!'
 const permissions = { contents: 'write', pull_requests: 'write', issues: 'write', checks: 'write', actions: 'write' } as const // prettier-ignore
 
 let directory: string
-let demo: DemoEnvironment
+let demoEnvironment: DemoEnvironment
 let tlsFrontend: TestServer
 let proxy: ForwardProxy
 let caCertificatePath: string
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'company-'))
-  demo = await openDemoEnvironment({ directory })
-  demo.github.webhooks.drop()
+  demoEnvironment = await openDemoEnvironment({ directory })
+  demoEnvironment.github.webhooks.drop()
   const made = createCertificateAuthority(join(directory, 'authority'))
   caCertificatePath = made.certificateFile
-  tlsFrontend = await startTlsTerminator(made.issueCertificate(githubHost), demo.github.port)
+  tlsFrontend = await startTlsTerminator(made.issueCertificate(githubHost), demoEnvironment.github.port)
   proxy = await startForwardProxy({ [`${githubHost}:443`]: tlsFrontend.port }, `bot:${proxyPassword}`)
-  installGitRecorder()
+  installGitCallRecorder()
 })
 afterAll(async () => {
   await Promise.all([tlsFrontend.close(), proxy.close()])
-  await demo.stop()
+  await demoEnvironment.stop()
   rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
 })
 
 /** A wrapper before git on the PATH that records its arguments and environment. */
-function installGitRecorder(): void {
+function installGitCallRecorder(): void {
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
   mkdirSync(join(directory, 'bin'))
   const shim = join(directory, 'bin', 'git')
@@ -54,7 +54,7 @@ function installGitRecorder(): void {
   chmodSync(shim, 0o755)
 }
 
-function runBotOnce(
+function runOnceCommand(
   environment: Record<string, string>,
 ): Promise<{ code: number; out: string; err: string }> {
   const env: NodeJS.ProcessEnv = {
@@ -62,10 +62,10 @@ function runBotOnce(
     HOME: directory,
     GITHUB_API_URL: `https://${githubHost}/api/v3`,
     GITHUB_THROTTLE: 'off',
-    GITHUB_TOKEN: demo.github.installationTokenFor(demoRepositoryName, permissions),
+    GITHUB_TOKEN: demoEnvironment.github.installationTokenFor(demoRepositoryName, permissions),
     HTTPS_PROXY: `http://bot:${encodeURIComponent(proxyPassword)}@127.0.0.1:${proxy.port}`,
     NODE_EXTRA_CA_CERTS: caCertificatePath,
-    INSECURE_REGISTRIES: demo.registry.host,
+    INSECURE_REGISTRIES: demoEnvironment.registry.host,
     LOG_LEVEL: 'trace',
     CATALOG_BOT_CACHE: compileCacheDirectory,
     ...environment,
@@ -87,8 +87,8 @@ describe('behind a proxy, with a private certificate authority', () => {
   test('a pull request is merged entirely through the proxy, and only the proxy receives its password', async () => {
     const [good] = demoStories
     if (good === undefined) throw new Error('the demo has no story')
-    const pull = await demo.github.openPull(good.open(demo))
-    const ran = await runBotOnce({})
+    const pull = await demoEnvironment.github.openPull(good.open(demoEnvironment))
+    const ran = await runOnceCommand({})
     expect({ out: ran.out, merged: pull.merged !== null }).toEqual({
       out: expect.stringContaining(`#${pull.number} merged`),
       merged: true,
@@ -107,7 +107,7 @@ describe('behind a proxy, with a private certificate authority', () => {
   }, 180_000)
 
   test('no certificate is trusted without the authority', async () => {
-    const ran = await runBotOnce({ NODE_EXTRA_CA_CERTS: '' })
+    const ran = await runOnceCommand({ NODE_EXTRA_CA_CERTS: '' })
     expect(ran).toMatchObject({
       code: 2,
       out: '',

@@ -24,8 +24,8 @@ import { openGitHubApp } from '../../src/adapters/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { rejectingPublisher } from '../publish/process/rejecting-publisher.ts'
-import { rejectingClusterTests } from '../cluster-test/process/rejecting-cluster-tests.ts'
+import { rejectingPublishClient } from '../publish/process/rejecting-publisher.ts'
+import { rejectingClusterTestClient } from '../cluster-test/process/rejecting-cluster-tests.ts'
 import { openPreparedStore } from '../adapters/store/prepared-store.ts'
 import { openDemoEnvironment, type DemoEnvironment } from '../../sandbox/demo/demo-environment.ts'
 import { findBotComment } from '../../sandbox/demo/story-outcome.ts'
@@ -111,8 +111,8 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
     settings,
     store,
     registries,
-    publishing: rejectingPublisher,
-    clusterTests: rejectingClusterTests,
+    publishing: rejectingPublishClient,
+    clusterTests: rejectingClusterTestClient,
     evaluationPool,
     releases: rejectingReleasePool,
     scheduler: createJobScheduler(clock),

@@ -5,7 +5,7 @@ import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { BranchRule } from '../../sandbox/github/branch-rules/rule-types.ts'
 import { runGit } from '../sandbox/github/github-fixture.ts'
 import {
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
   createQueueRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
@@ -19,7 +19,7 @@ afterEach(async () => storyEnvironment?.close())
 
 const botChecks = toCheckNames(getRequiredOwnChecks(defaultConfig)).map((context) => ({ context }))
 const createBotChecksRule = (app: number) =>
-  createChecksRule(botChecks.map((check) => ({ ...check, integration_id: app })))
+  createStatusChecksRule(botChecks.map((check) => ({ ...check, integration_id: app })))
 
 test.each<[string, (app: number) => BranchRule[], number]>([
   ['requires our checks: they are put on the merge first', (app) => [createBotChecksRule(app)], 2],

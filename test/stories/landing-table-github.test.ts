@@ -13,7 +13,7 @@ import type { PlannedMerge } from '../../src/merge/merge-options.ts'
 import { readBranchRules } from '../../src/adapters/github/read-branch-rules.ts'
 import { isAncestor } from '../../sandbox/github/git/git-store.ts'
 import type { MergeMethod } from '../../sandbox/github/github-data.ts'
-import { toErrorSummary } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import { extractErrorStatusAndMessage } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { createGreenChecks, openMergeHarness, type MergeHarness } from '../merge/merge-harness.ts'
 import { signJwt } from '../sandbox/github/github-fixture.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
@@ -27,22 +27,22 @@ import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
 import {
   runGitIn,
-  openTableFixture,
-  type PlayedRow,
-  type TableFixture,
+  openMergeTableFixture,
+  type PreparedTableRow,
+  type MergeTableFixture,
 } from './landing-table/table-fixture.ts'
 
 const tableRows = [...singleRuleRows, ...combinedRuleRows]
 
 describe('what GitHub accepts and what the bot chooses', () => {
-  let ground: TableFixture
+  let ground: MergeTableFixture
   let octokit: Octokit
   let token: string
   let app: GitHubApp
   let count = 0
 
   beforeAll(async () => {
-    ground = await openTableFixture()
+    ground = await openMergeTableFixture()
     const { environment, installation } = ground
     const asApp = client(signJwt({ iss: ground.app.id }, environment['PRIVATE_KEY'] ?? ''))
     const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
@@ -71,20 +71,23 @@ describe('what GitHub accepts and what the bot chooses', () => {
     now: () => Date.now() + passed,
     sleep: async (milliseconds: number) => void (passed += milliseconds),
   }
-  const name = ({ full }: PlayedRow) => ({ owner: full.split('/')[0] ?? '', repo: full.split('/')[1] ?? '' })
+  const name = ({ full }: PreparedTableRow) => ({
+    owner: full.split('/')[0] ?? '',
+    repo: full.split('/')[1] ?? '',
+  })
 
-  async function staged(row: MergeTableRow): Promise<PlayedRow> {
+  async function staged(row: MergeTableRow): Promise<PreparedTableRow> {
     const it = await ground.openRow(row, `row-${(count += 1)}`)
     await green(it, it.pull.headSha)
     return it
   }
-  async function green(it: PlayedRow, sha: string): Promise<void> {
+  async function green(it: PreparedTableRow, sha: string): Promise<void> {
     for (const check of botCheckNames)
       await octokit.rest.checks.create({ ...name(it), name: check, head_sha: sha, conclusion: 'success' })
   }
 
   /** Pushes a merge commit with our checks. Resolves with git's message, or `accepted`. */
-  async function push(it: PlayedRow): Promise<string> {
+  async function push(it: PreparedTableRow): Promise<string> {
     const { path } = it.pull.repo
     const tree = await runGitIn(path, 'merge-tree', '--write-tree', it.base, it.pull.headSha)
     const parents = ['-p', it.base, '-p', it.pull.headSha]
@@ -97,17 +100,17 @@ describe('what GitHub accepts and what the bot chooses', () => {
     )
   }
 
-  async function mergeByApi(it: PlayedRow, merge_method: MergeMethod): Promise<string> {
+  async function mergeByApi(it: PreparedTableRow, merge_method: MergeMethod): Promise<string> {
     const { number, headSha } = it.pull
     return octokit.rest.pulls.merge({ ...name(it), pull_number: number, merge_method, sha: headSha }).then(
       () => 'accepted',
-      (error: unknown) => toErrorSummary(error).message,
+      (error: unknown) => extractErrorStatusAndMessage(error).message,
     )
   }
 
   /** The route that the bot would choose, and what it would report about the branch. */
   async function choice(
-    it: PlayedRow,
+    it: PreparedTableRow,
   ): Promise<{ way: MergeRoute | undefined; says: string; planned: PlannedMerge }> {
     const [owner = '', repo = ''] = it.full.split('/')
     const app = ground.app.id
@@ -135,14 +138,14 @@ describe('what GitHub accepts and what the bot chooses', () => {
     return { way: method.method === 'merge' ? 'merge' : 'linear', says, planned }
   }
 
-  async function openTools({ pull }: PlayedRow): Promise<MergeHarness> {
+  async function openTools({ pull }: PreparedTableRow): Promise<MergeHarness> {
     const directory = await mkdtemp(join(ground.directory, 'mirror-'))
     const { github, installation } = ground
     const checks = createGreenChecks(botCheckNames)
     return openMergeHarness({ github, app, installation: installation.id, directory, pull, clock, checks })
   }
 
-  async function land(it: PlayedRow, { options, evaluate }: MergeHarness): Promise<void> {
+  async function land(it: PreparedTableRow, { options, evaluate }: MergeHarness): Promise<void> {
     const { planned } = await choice(it)
     const { examined, permit } = await evaluate()
     // A rejection needs no message here, because the tests check that nothing is merged.
@@ -185,17 +188,17 @@ describe('what GitHub accepts and what the bot chooses', () => {
     answer === 'accepted' ? 'accepted' : expect.stringContaining(answer)
 
   test.each(tableRows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
-    const tries: [GitHubVerdict, (it: PlayedRow) => Promise<string>][] = [
+    const tries: [GitHubVerdict, (it: PreparedTableRow) => Promise<string>][] = [
       [row.push, push],
       ...Object.entries(row.api ?? {}).map(
-        ([method, answer]): [GitHubVerdict, (it: PlayedRow) => Promise<string>] => [
+        ([method, answer]): [GitHubVerdict, (it: PreparedTableRow) => Promise<string>] => [
           answer,
           (it) => mergeByApi(it, method as MergeMethod),
         ],
       ),
     ]
     // A rejected attempt changes nothing. After an accepted one, the next attempt needs a new repository.
-    let it: PlayedRow | undefined = await staged(row)
+    let it: PreparedTableRow | undefined = await staged(row)
     const expected = await choice(it)
     isExpected(row, expected)
     // A queue waits for our checks on its group, and other people run CI on temporary branches: see

@@ -6,10 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { interruptedMergeRows, personTemporaryBranch } from './landing-table/interrupted-merges.ts'
 import { expectMergedAsValidated } from './landing-table/merged-as-validated.ts'
-import type { WaitingExpectation } from './landing-table/table-row.ts'
+import type { ExpectedWaitingResult } from './landing-table/table-row.ts'
 import { singleRuleRows } from './landing-table/single-rule-rows.ts'
 import { combinedRuleRows } from './landing-table/combined-rule-rows.ts'
-import { openTableFixture, type PlayedRow, type TableFixture } from './landing-table/table-fixture.ts'
+import {
+  openMergeTableFixture,
+  type PreparedTableRow,
+  type MergeTableFixture,
+} from './landing-table/table-fixture.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 
 const tableRows = [
@@ -18,7 +22,7 @@ const tableRows = [
 ]
 
 /** The text that people can read: our comments, our checks on the head, and our issues. */
-function readVisibleText({ pull }: PlayedRow): string {
+function readVisibleText({ pull }: PreparedTableRow): string {
   const ours = ({ author }: { author: { login: string } }) => author.login === 'catalog-bot[bot]'
   const checks = pull.repo.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs)
   return [
@@ -29,15 +33,15 @@ function readVisibleText({ pull }: PlayedRow): string {
 }
 
 describe('every merge route of a branch', () => {
-  let ground: TableFixture
+  let ground: MergeTableFixture
   let bot: BotProcess
-  const stages = new Map<number, Promise<PlayedRow>>()
-  const played: PlayedRow[] = []
+  const stages = new Map<number, Promise<PreparedTableRow>>()
+  const played: PreparedTableRow[] = []
   const log: string[] = []
   let runner: NodeJS.Timeout | undefined
 
   beforeAll(async () => {
-    ground = await openTableFixture()
+    ground = await openMergeTableFixture()
     runner = setInterval(runOnTemporary, 100)
     bot = await startStoryBot({
       environment: { ...ground.environment, SWEEP_SECONDS: '30' },
@@ -53,7 +57,7 @@ describe('every merge route of a branch', () => {
   })
 
   /** Opens a row's repository, and prepares those of the next few rows at the same time. */
-  async function staged(index: number): Promise<PlayedRow> {
+  async function staged(index: number): Promise<PreparedTableRow> {
     for (const [at, row] of tableRows.entries())
       if (at >= index && at < index + 4 && !stages.has(at)) {
         const stage = ground.openRow(row, `row-${at + 1}`)
@@ -74,10 +78,10 @@ describe('every merge route of a branch', () => {
     }
   }
 
-  const linesOf = ({ full }: PlayedRow): string[] =>
+  const linesOf = ({ full }: PreparedTableRow): string[] =>
     log.filter((line) => line.includes(`"name":"${full.split('/')[1] ?? ''}"`))
 
-  const says = (it: PlayedRow, waits: WaitingExpectation) => () =>
+  const says = (it: PreparedTableRow, waits: ExpectedWaitingResult) => () =>
     waits.textPatterns.every((part) => part.test(readVisibleText(it)))
 
   test.each(tableRows.map((row, index) => [row.name, index, row] as const))(

@@ -6,7 +6,7 @@ import { demoStories } from '../../sandbox/demo/stories.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const isReportEvent = ({ event }: { event: string }) =>
+const isBotReportEvent = ({ event }: { event: string }) =>
   event === 'status' || event === 'pull_request_review_thread' || event === 'check_run'
 
 describe.each([
@@ -18,7 +18,7 @@ describe.each([
   beforeAll(async () => {
     world = await openStoryEnvironment({ sweepSeconds })
     await world.start()
-    if (sweepSeconds < 600) world.demo.github.webhooks.drop(isReportEvent)
+    if (sweepSeconds < 600) world.demo.github.webhooks.drop(isBotReportEvent)
   }, 180_000)
   afterEach(() => {
     for (const end of ends.splice(0)) end()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runGitForText } from '../../sandbox/github/git/git-store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
-import { bundleDirectory, type FileTree } from '../checks/bundles/bundle-trees.ts'
+import { createBundleDirectoryFiles, type FileTree } from '../checks/bundles/bundle-trees.ts'
 import {
   createDigest,
   createMergedBundleFiles,
@@ -23,7 +23,7 @@ describe('a repository with catalogs that are generated from bundles', () => {
   const own = (): readonly MockPull[] =>
     [...world.demo.repository.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]')
   /** Builds the image of a bundle directory, as its pipeline does. Returns its digest. */
-  const build = (version: string, files: FileTree = bundleDirectory(version)): string => {
+  const build = (version: string, files: FileTree = createBundleDirectoryFiles(version)): string => {
     const { registry } = world.demo
     const root = `operators/foo/${version}/`
     const inside = Object.entries(files)

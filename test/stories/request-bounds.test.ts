@@ -10,7 +10,7 @@ import type { MockPull } from '../../sandbox/github/github-data.ts'
 import { requestQuotaByJobKind } from '../../src/server/jobs/job-allowance.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-interface RequestBound {
+interface RequestCountBound {
   readonly events: readonly string[]
   readonly one: number
   readonly job: keyof typeof requestQuotaByJobKind | undefined
@@ -20,7 +20,7 @@ interface RequestBound {
 const boundByRow = new Map(
   readFileSync('docs/request-costs.md', 'utf8')
     .split('\n')
-    .flatMap((line): [string, RequestBound][] => {
+    .flatMap((line): [string, RequestCountBound][] => {
       const [, delivery = '', one = '', job = ''] = line.split('|').map((cell) => cell.trim())
       const names = [...delivery.matchAll(/`(\w+)`/g)].map((match) => match[1] ?? '')
       return names.length === 0 || !/^\d+$/.test(one)
@@ -28,7 +28,11 @@ const boundByRow = new Map(
         : [
             [
               delivery,
-              { events: names, one: Number(one), job: job === '' ? undefined : (job as RequestBound['job']) },
+              {
+                events: names,
+                one: Number(one),
+                job: job === '' ? undefined : (job as RequestCountBound['job']),
+              },
             ],
           ]
     }),
@@ -81,7 +85,7 @@ beforeAll(async () => {
 afterAll(() => storyEnvironment.close())
 
 /** The requests that count against the installation's hourly limit. */
-const listPaidRequests = () =>
+const listRateLimitCountedRequests = () =>
   storyEnvironment.demo.github.requests.filter(
     ({ status, template }) =>
       status !== 304 && !template.startsWith('/{owner}/') && !template.startsWith('/app'),
@@ -98,16 +102,16 @@ async function waitUntilIdle(): Promise<void> {
 
 /** The requests that `act` made the bot send. */
 async function captureRequests(act: () => unknown): Promise<readonly string[]> {
-  const before = listPaidRequests().length
+  const before = listRateLimitCountedRequests().length
   await act()
   await storyEnvironment.demo.github.webhooks.settled()
   await waitUntilIdle()
-  return listPaidRequests()
+  return listRateLimitCountedRequests()
     .slice(before)
     .map(({ method, template, operation = template }) => `${method} ${operation}`)
 }
 
-const getBound = (row: string): RequestBound => {
+const getRequestBound = (row: string): RequestCountBound => {
   const found = boundByRow.get(row)
   if (found === undefined) throw new Error(`the table has no row ${row}`)
   return found
@@ -188,7 +192,7 @@ test('one delivery costs at most what the table lists', async () => {
       ),
     )
   for (const [row, requests] of Object.entries(seen))
-    expect({ row, requests, isWithin: requests.length <= getBound(row).one }).toEqual({
+    expect({ row, requests, isWithin: requests.length <= getRequestBound(row).one }).toEqual({
       row,
       requests,
       isWithin: true,
@@ -213,7 +217,7 @@ test('many reports on commits without a waiting pull request cost nothing', asyn
 test('many deliveries cost no more than the allowance of their pull request', async () => {
   const { github } = storyEnvironment.demo
   const [burst = 0, perHour = 0] = requestQuotaByJobKind.pull ?? []
-  const before = listPaidRequests().length
+  const before = listRateLimitCountedRequests().length
   const began = Date.now()
   for (let times = 0; times < 40; times += 1) {
     for (const comment of manyCommentsPull.comments.slice(0, 5)) github.deleteComment(comment, 'mallory')
@@ -222,8 +226,8 @@ test('many deliveries cost no more than the allowance of their pull request', as
   }
   await waitUntilIdle()
   const refilled = ((Date.now() - began) / 3600_000) * perHour
-  const one = getBound('`issue_comment` deleted').one
-  expect(listPaidRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
+  const one = getRequestBound('`issue_comment` deleted').one
+  expect(listRateLimitCountedRequests().length - before).toBeLessThanOrEqual(burst + refilled + one)
   // It waits for its allowance; others don't.
   expect(
     storyEnvironment.log.some((line) => line.includes('used its GitHub request allowance for the last hour')),

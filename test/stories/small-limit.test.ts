@@ -25,11 +25,11 @@ function openStoryPull(id: string): Promise<MockPull> {
 }
 
 const fetchPage = async (path: string) => (await fetch(`${storyEnvironment.bot().url}${path}`)).text()
-const listRateLimited = () =>
+const listRateLimitedRequests = () =>
   storyEnvironment.demo.github.requests.filter(({ status }) => status === 403 || status === 429)
 
 /** How many requests of a class were held back so far. */
-async function readHeldBackCount(work: string): Promise<number> {
+async function readHeldRequestCount(work: string): Promise<number> {
   const line = new RegExp(`budget_requests_total\\{class="${work}",outcome="held"\\} (\\d+)`)
   return Number(line.exec(await fetchPage('/metrics'))?.[1])
 }
@@ -43,7 +43,7 @@ test('six pull requests that wait for the limit cause no rejected request, and e
     60,
     storyEnvironment.log,
   )
-  expect(listRateLimited()).toEqual([])
+  expect(listRateLimitedRequests()).toEqual([])
   const spent = storyEnvironment.demo.github.requests.filter(({ status, path }) => status < 300 && !path.startsWith('/app') && !path.includes('.git/')) // prettier-ignore
   expect(spent.length).toBeGreaterThan(hourlyLimit)
 }, 90_000)
@@ -52,18 +52,18 @@ test('with less left, scans wait first and then the sweep, and a pull request is
   const { github } = storyEnvironment.demo
   github.setLimits(installation, { hourly: 1000, windowSeconds: 3600 })
   github.setRemaining(installation, 400)
-  const before = { scan: await readHeldBackCount('scan'), sweep: await readHeldBackCount('sweep') }
+  const before = { scan: await readHeldRequestCount('scan'), sweep: await readHeldRequestCount('sweep') }
   await waitUntil(
     'scans wait',
-    async () => (await readHeldBackCount('scan')) > before.scan,
+    async () => (await readHeldRequestCount('scan')) > before.scan,
     30,
     storyEnvironment.log,
   )
-  expect(await readHeldBackCount('sweep')).toBe(before.sweep)
+  expect(await readHeldRequestCount('sweep')).toBe(before.sweep)
   github.setRemaining(installation, 200)
   await waitUntil(
     'the sweep waits',
-    async () => (await readHeldBackCount('sweep')) > before.sweep,
+    async () => (await readHeldRequestCount('sweep')) > before.sweep,
     30,
     storyEnvironment.log,
   )
@@ -74,5 +74,5 @@ test('with less left, scans wait first and then the sweep, and a pull request is
     limited: { kind: string }[]
   }
   expect(limited.map(({ kind }) => kind)).toContain('sweep')
-  expect(listRateLimited()).toEqual([])
+  expect(listRateLimitedRequests()).toEqual([])
 }, 90_000)

@@ -70,7 +70,7 @@ export async function openStoryEnvironment({
 }
 
 /** Databases by the data folder of the bot that has them: started again there, it finds what it had. */
-const databaseByDataFolder = new Map<string, Promise<string | undefined>>()
+const databaseUrlByDataFolder = new Map<string, Promise<string | undefined>>()
 
 /**
  * A bot whose store, when it has none yet, is a made one: in Postgres where there is one, for that is ready at once, or
@@ -83,8 +83,8 @@ export async function startStoryBot(
   const store = getStoreFolder(folder)
   let database: string | undefined
   if (options.embedded !== true && !existsSync(store)) {
-    if (!databaseByDataFolder.has(folder)) databaseByDataFolder.set(folder, createStoryDatabase())
-    database = await databaseByDataFolder.get(folder)
+    if (!databaseUrlByDataFolder.has(folder)) databaseUrlByDataFolder.set(folder, createStoryDatabase())
+    database = await databaseUrlByDataFolder.get(folder)
   }
   if (database === undefined && !existsSync(store)) await copyPreparedStore(store)
   const environment = {

@@ -17,7 +17,7 @@ import {
   statusResponse,
   type FakeApiServer,
 } from '../cluster-test/cluster/fake-kubernetes-api.ts'
-import { simulateOlmV0, type OlmV0Script } from '../cluster-test/cluster/fake-olm.ts'
+import { simulateOlmV0, type FakeOlmV0Script } from '../cluster-test/cluster/fake-olm.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 const timeoutSeconds = 90
@@ -29,7 +29,7 @@ describe('an install test that a maintainer requests', () => {
   let directory: string
   let ticking: NodeJS.Timeout
   /** How OLM behaves in each install test; the last entry applies to all that follow. */
-  let scripts: OlmV0Script[] = []
+  let scripts: FakeOlmV0Script[] = []
   let most = 0
 
   beforeAll(async () => {

@@ -5,19 +5,21 @@ import { demoRepositoryName } from '../../sandbox/demo/demo-environment.ts'
 import { demoStories } from '../../sandbox/demo/stories.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
-const repeatLines = (count: number, line: (at: number) => string) =>
+const createNumberedLines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
 const catalogRoot = 'catalogs/v4.20'
 
 /** What each of them changes. */
 const hostileChanges: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'many keys': { [`${catalogRoot}/lighthouse/OWNERS`]: repeatLines(16_000, (at) => `key${at}: [a]\n`) },
+  'many keys': {
+    [`${catalogRoot}/lighthouse/OWNERS`]: createNumberedLines(16_000, (at) => `key${at}: [a]\n`),
+  },
   'many logins': {
-    'operators/newcomer/ci.yaml': `---\nreviewers:\n${repeatLines(1500, (at) => `  - somebody-${at}\n`)}`,
+    'operators/newcomer/ci.yaml': `---\nreviewers:\n${createNumberedLines(1500, (at) => `  - somebody-${at}\n`)}`,
   },
   'deep nesting': { [`${catalogRoot}/lighthouse/OWNERS`]: `a: ${'['.repeat(100_000)}` },
   'many patterns': {
-    [`${catalogRoot}/.indexignore`]: repeatLines(100_000, (at) => `a*${at}*b*c\n`),
+    [`${catalogRoot}/.indexignore`]: createNumberedLines(100_000, (at) => `a*${at}*b*c\n`),
     ...Object.fromEntries(
       Array.from({ length: 300 }, (_, at) => [`${catalogRoot}/lighthouse/f${at}.yaml`, 'schema: x\n']),
     ),

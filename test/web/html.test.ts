@@ -1,7 +1,7 @@
 // What is put into a page is text, unless it is markup that was made here.
 import { expect, test } from '@jest/globals'
 import { markup, wrapSvg, renderMarkup } from '../../src/web/html.ts'
-import { renderPlainLine, renderMarkdown } from '../../src/web/pages/markdown.ts'
+import { renderMarkdownLine, renderMarkdown } from '../../src/web/pages/markdown.ts'
 import { createCookieSealer } from '../../src/web/sign-in/cookie-sealer.ts'
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   ['[words](https://evil.example)', 'words'],
   ['<img src=x>', '&lt;img src=x&gt;'],
 ])('a line of Markdown %j is read as text', (line, shown) =>
-  expect(renderMarkup(renderPlainLine(line))).toBe(shown),
+  expect(renderMarkup(renderMarkdownLine(line))).toBe(shown),
 )
 
 test('the pages of rules are shown with their code, lists and links', () => {

@@ -4,7 +4,7 @@ import { getMapValue } from '@catalog-bot/fbc/go/tree'
 
 /** Detects the format as opm does. Undefined if there are neither manifests nor a chart. */
 export function detectBundleFormat(files: BundleFiles): BundleFormat | undefined {
-  if (findChartRoot(files) !== undefined) return 'helm+v3'
+  if (findHelmChartDirectory(files) !== undefined) return 'helm+v3'
   const manifests = findFilesInDirectory(files, 'manifests')
   const isCsv = ([, bytes]: readonly [string, Uint8Array]) => {
     const document = readManifest(bytes)
@@ -17,7 +17,7 @@ export function detectBundleFormat(files: BundleFiles): BundleFormat | undefined
 }
 
 /** '' for the root, or `name/` for the only top-level directory with a chart. */
-export function findChartRoot(files: BundleFiles): string | undefined {
+export function findHelmChartDirectory(files: BundleFiles): string | undefined {
   if (files.has('Chart.yaml')) return ''
   const roots = new Set<string>()
   for (const path of files.keys()) {

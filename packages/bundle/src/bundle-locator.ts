@@ -4,7 +4,7 @@ import { createFieldPathLocator, createTreeLocator } from '@catalog-bot/fbc/posi
 import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { BundleFiles } from './bundle-files.ts'
-import { parseRegularManifest } from './regular-manifest.ts'
+import { parseRegularYamlManifest } from './regular-manifest.ts'
 
 export type FieldPath = readonly (string | number)[]
 export type BundleLocator = (file: string, path?: FieldPath) => Location
@@ -22,7 +22,7 @@ export function createBundleLocator(files: BundleFiles): BundleLocator {
 }
 
 function createFileLocator(bytes: Uint8Array): (path: FieldPath) => Omit<Location, 'file'> {
-  const regular = parseRegularManifest(bytes)
+  const regular = parseRegularYamlManifest(bytes)
   if (regular) return createTreeLocator(regular.tree, regular.lines.positions(1))
   if (trimLeadingSpace(decodeLikeGo(bytes.subarray(0, 4096))).startsWith('{'))
     return createFieldPathLocator(bytes, 0, bytes.length)

@@ -56,16 +56,17 @@ export function parseBundleMetadata(files: BundleFiles): BundleMetadata {
       annotationsFile = file
     }
     if (dependencies.length === 0) {
-      dependencies = decodeTypedEntries(dependenciesType, document, 'dependencies')
+      dependencies = decodeTypedMetadataEntries(dependenciesType, document, 'dependencies')
       if (dependencies.length > 0) dependenciesFile = file
     }
-    if (properties.length === 0) properties = decodeTypedEntries(propertiesType, document, 'properties')
+    if (properties.length === 0)
+      properties = decodeTypedMetadataEntries(propertiesType, document, 'properties')
   }
   return { annotations, annotationsFile, dependencies, dependenciesFile, properties }
 }
 
 /** Empty if Go can't read one of the items. */
-function decodeTypedEntries(
+function decodeTypedMetadataEntries(
   type: StructType,
   { value, json }: { readonly value: Value; readonly json?: string },
   field: string,

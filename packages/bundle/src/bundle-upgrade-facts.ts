@@ -4,9 +4,9 @@ import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
 import { type BundleFiles, findFilesInDirectory } from './bundle-files.ts'
 import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
-import { toJsonData, readManifest } from './manifest-document.ts'
+import { convertValueToJson, readManifest } from './manifest-document.ts'
 import { asList, asString } from './fields.ts'
-import { isCsv, readManifestObjects, parseObjectType } from './registry-bundle.ts'
+import { isCsv, readManifestObjects, parseApiVersionAndKind } from './registry-bundle.ts'
 
 /** A string and its location in the bundle's files. */
 export interface LocatedText {
@@ -36,9 +36,9 @@ export function readBundleUpgradeFacts(
   { places = true }: { readonly places?: boolean } = {},
 ): BundleUpgradeFacts {
   const locate: BundleLocator = places ? createBundleLocator(files) : (file) => ({ file, line: 1, column: 1 })
-  const csv = places ? readManifestObjects(files).find(isCsv) : readCsvFast(files)
+  const csv = places ? readManifestObjects(files).find(isCsv) : readFirstCsv(files)
   const getCsvField = (...path: readonly string[]) =>
-    toJsonData(path.reduce<Value | undefined>((value, key) => getMapValue(value, key), csv?.tree))
+    convertValueToJson(path.reduce<Value | undefined>((value, key) => getMapValue(value, key), csv?.tree))
   const findCsvText = (...path: FieldPath): LocatedText | undefined => {
     if (!csv) return undefined
     const text = asString(getCsvField(...path.map(String)))
@@ -80,10 +80,10 @@ function toOptionalField<Key extends string>(
 }
 
 /** The first ClusterServiceVersion, as in `readManifestObjects`. Offsets in its tree are meaningless. */
-function readCsvFast(files: BundleFiles): { readonly file: string; readonly tree: Value } | undefined {
+function readFirstCsv(files: BundleFiles): { readonly file: string; readonly tree: Value } | undefined {
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const tree = parseManifestTree(bytes)
-    const type = tree && parseObjectType(tree)
+    const type = tree && parseApiVersionAndKind(tree)
     if (tree && type && isCsv(type)) return { file, tree }
   }
   return undefined

@@ -8,7 +8,7 @@ import type { PlainRenderOptions } from './plain/rendering.ts'
 import { checkCrdUpgrade } from './upgrade/check-crd-upgrade.ts'
 
 /** Sorted. `before` has the files of the bundle to upgrade from. */
-export function checkInstall(
+export function checkBundleInstall(
   files: BundleFiles,
   options: PlainRenderOptions,
   before?: BundleFiles,

@@ -51,7 +51,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
   const own =
     packageName === ''
       ? []
-      : [createOwnPackageProperty(packageName, file, spec, 'failed to derive properties: ')]
+      : [createPackagePropertyFromCsv(packageName, file, spec, 'failed to derive properties: ')]
   const before = `get properties for bundle ${quoteLikeGo(name)}: `
   const found = removeDuplicateProperties([
     ...metadata.properties,
@@ -134,7 +134,7 @@ function parseVersionAndRelease(
   }
 }
 
-function createOwnPackageProperty(
+function createPackagePropertyFromCsv(
   packageName: string,
   file: string,
   spec: ReadonlyMap<string, Value>,

@@ -11,7 +11,7 @@ import { getMapValue, replaceMapEntries, replaceListItems, type Value } from '@c
 import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
 import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
-import { parseRegularManifest } from './regular-manifest.ts'
+import { parseRegularYamlManifest } from './regular-manifest.ts'
 
 export type ManifestDocument =
   | {
@@ -25,7 +25,7 @@ export type ManifestDocument =
 
 /** `documents` counts non-empty documents. Cached per file, because reading is most of the work. */
 export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocument => {
-  const regular = parseRegularManifest(bytes)
+  const regular = parseRegularYamlManifest(bytes)
   if (regular) return { kind: 'value', value: regular.tree, documents: 1 }
   const text = decodeLikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) return parseJsonManifest(text)
@@ -45,7 +45,7 @@ export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocume
 })
 
 /** Problems by line in later documents, for formats that use every document. */
-export function findLaterDocumentProblems(
+export function findProblemsAfterFirstDocument(
   bytes: Uint8Array,
 ): readonly { readonly line: number; readonly reason: string }[] {
   if (trimLeadingSpace(decodeLikeGo(bytes)).startsWith('{')) return []
@@ -80,16 +80,16 @@ export function formatGoJsonWithRawNumbers(value: Value): string {
   return formatGoJson(value, { escapeHtml: true, exactNumbers: true })
 }
 
-export function toJsonData(value: Value | undefined): Json | undefined {
+export function convertValueToJson(value: Value | undefined): Json | undefined {
   return value === undefined ? undefined : toPlainJson(value)
 }
 
 // Deeper than any manifest. Documents are untrusted.
-const maxDepth = 500
+const maxManifestDepth = 500
 
 function normalizeGoNumbers(value: Value, depth = 0): Value {
   if (value.kind === 'number') return { ...value, text: formatGoNumber(value.text, value.value) }
-  if (depth > maxDepth) return value
+  if (depth > maxManifestDepth) return value
   if (value.kind === 'list')
     return replaceListItems(
       value,

@@ -13,7 +13,7 @@ import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { objectType } from '@catalog-bot/fbc/go/decode/object-type'
 import { crdType, apiDefinitionsType, csvInstallType, relatedImageType } from './csv-type.ts'
 import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
-import { toJsonData, readManifest } from './manifest-document.ts'
+import { convertValueToJson, readManifest } from './manifest-document.ts'
 import { decodeStructOrThrow, BundleRejectedError, type RejectionLocation } from './bundle-rejected-error.ts'
 
 export interface ManifestObject {
@@ -72,11 +72,11 @@ export interface PartialRegistryBundle {
 export const readManifestObjects = memoizePerObject((files: BundleFiles): readonly ManifestObject[] =>
   findFilesInDirectory(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
-    const type = document.kind === 'value' ? parseObjectType(document.value) : undefined
+    const type = document.kind === 'value' ? parseApiVersionAndKind(document.value) : undefined
     if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
     const name = getStringOrEmpty(getMapValue(getMapValue(tree, 'metadata'), 'name'))
-    const data = memoizeOnce(() => toJsonData(tree) ?? null)
+    const data = memoizeOnce(() => convertValueToJson(tree) ?? null)
     return [
       {
         file,
@@ -93,7 +93,7 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
 )
 
 /** Undefined for objects that opm's decoder skips, which have no kind or an invalid version. */
-export function parseObjectType(
+export function parseApiVersionAndKind(
   tree: Value,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
   const kind = getStringOrEmpty(getMapValue(tree, 'kind'))

@@ -3,8 +3,10 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { RegularYamlReader, type RegularYamlDocument } from '@catalog-bot/fbc/go/fast/regular-yaml'
 
 /** Undefined if the exact reader is needed, for example for JSON. Offsets are bytes of the file. */
-export const parseRegularManifest = memoizePerObject((bytes: Uint8Array): RegularYamlDocument | undefined => {
-  const document = new RegularYamlReader(bytes).read(0)
-  // Only the exact reader knows which of several documents is the first.
-  return document?.end === bytes.length ? document : undefined
-})
+export const parseRegularYamlManifest = memoizePerObject(
+  (bytes: Uint8Array): RegularYamlDocument | undefined => {
+    const document = new RegularYamlReader(bytes).read(0)
+    // Only the exact reader knows which of several documents is the first.
+    return document?.end === bytes.length ? document : undefined
+  },
+)

@@ -5,9 +5,9 @@ import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { RuleSuite } from '@catalog-bot/findings/suites'
-import { detectBundleFormat, findChartRoot } from './bundle-format.ts'
+import { detectBundleFormat, findHelmChartDirectory } from './bundle-format.ts'
 import { findFilesInDirectory, type BundleFiles, type BundleFormat } from './bundle-files.ts'
-import { findLaterDocumentProblems, readManifest, toJsonData } from './manifest-document.ts'
+import { findProblemsAfterFirstDocument, readManifest, convertValueToJson } from './manifest-document.ts'
 import { bundleAnnotationKeys, findAnnotations } from './bundle-metadata.ts'
 import { createBundleLocator } from './bundle-locator.ts'
 import { runBundleRule } from './bundle-rule.ts'
@@ -50,7 +50,7 @@ export interface BundleValidationOptions {
 }
 
 /** Bytes: the API server's limit for a ConfigMap, and the default of opm's unpacker. */
-const maxUnpackedBytes = 1_048_576
+const maxUnpackedBundleBytes = 1_048_576
 const unpackedSizeWarningRatio = 0.85
 
 export function validateBundle(
@@ -81,7 +81,7 @@ export function validateBundle(
             findings.push(...runBundleRule(rule, bundle, locate))
       }
     }
-    if (options.packedSize) findings.push(...validatePackedSize(files, options.packedSize))
+    if (options.packedSize) findings.push(...validatePackedBundleSize(files, options.packedSize))
   }
   return { ...(format !== undefined && { format }), findings: findings.sort(compareFindings) }
 }
@@ -115,7 +115,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
         documents: document.documents,
       })
     if (format === 'plain+v0')
-      for (const { line, reason } of findLaterDocumentProblems(bytes))
+      for (const { line, reason } of findProblemsAfterFirstDocument(bytes))
         yield createFinding(undecodableManifest, { file, line, column: 1 }, { file, reason })
     if (format === 'plain+v0' && decodeLikeGo(bytes).includes('{{'))
       yield createFinding(bracesInPlainBundle, toFileStartLocation(file), { file })
@@ -191,7 +191,7 @@ const getMaxGzipBytes = (bytes: number): number => bytes + 64 + Math.ceil(bytes 
 
 const getBase64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)
 
-function* validatePackedSize(
+function* validatePackedBundleSize(
   files: BundleFiles,
   packedSize: (bytes: Uint8Array) => number,
 ): Generator<Finding> {
@@ -204,21 +204,21 @@ function* validatePackedSize(
     (sum, [, { length }]) => sum + getBase64Length(getMaxGzipBytes(length)),
     0,
   )
-  if (maxPackedBytes <= maxUnpackedBytes * unpackedSizeWarningRatio) return
+  if (maxPackedBytes <= maxUnpackedBundleBytes * unpackedSizeWarningRatio) return
   const sizes = packed
     .map(([file, bytes]) => ({ file, bytes: getBase64Length(packedSize(bytes)) }))
     .sort((a, b) => b.bytes - a.bytes)
   const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
   const biggestFiles = sizes.slice(0, 5).map((size) => `${size.file} (${size.bytes})`)
-  const data = { bytes, limit: maxUnpackedBytes, largest: biggestFiles }
-  if (bytes > maxUnpackedBytes) yield createFinding(oversizedBundleContent, undefined, data)
-  else if (bytes > maxUnpackedBytes * unpackedSizeWarningRatio)
+  const data = { bytes, limit: maxUnpackedBundleBytes, largest: biggestFiles }
+  if (bytes > maxUnpackedBundleBytes) yield createFinding(oversizedBundleContent, undefined, data)
+  else if (bytes > maxUnpackedBundleBytes * unpackedSizeWarningRatio)
     yield createFinding(largeBundleContent, undefined, data)
 }
 
 /** Checks the parts of a helm+v3 bundle that don't need Helm's engine: the chart's metadata and structure. */
 function* validateChart(files: BundleFiles): Generator<Finding> {
-  const root = findChartRoot(files) ?? ''
+  const root = findHelmChartDirectory(files) ?? ''
   const file = `${root}Chart.yaml`
   const createBrokenChartFinding = (problem: string) =>
     createFinding(brokenChart, { file, line: 1, column: 1 }, { problem })
@@ -227,7 +227,7 @@ function* validateChart(files: BundleFiles): Generator<Finding> {
     yield createBrokenChartFinding(`${file} can't be parsed: ${document.reason}`)
     return
   }
-  const chart = toJsonData(document.value)
+  const chart = convertValueToJson(document.value)
   const apiVersion = asString(getField(chart, 'apiVersion'))
   if (apiVersion !== 'v1' && apiVersion !== 'v2')
     yield createBrokenChartFinding(`its apiVersion is "${apiVersion}", not v1 or v2`)
@@ -253,7 +253,9 @@ function* validateChart(files: BundleFiles): Generator<Finding> {
   const required = requirements && readManifest(requirements)
   const dependencies = [
     ...asList(getField(chart, 'dependencies')),
-    ...(required?.kind === 'value' ? asList(getField(toJsonData(required.value), 'dependencies')) : []),
+    ...(required?.kind === 'value'
+      ? asList(getField(convertValueToJson(required.value), 'dependencies'))
+      : []),
   ]
   for (const dependency of dependencies) {
     const name = asString(getField(dependency, 'name'))

@@ -21,7 +21,7 @@ import {
 
 const formatApiKey = (...parts: readonly string[]): string => parts.join(' ')
 
-const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const dnsSubdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Generator<Finding> {
   const { csv, objects, dependencies, dependenciesFile } = bundle
@@ -30,7 +30,7 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Gen
     [csv.name, ['metadata', 'name']],
     [replaced, ['spec', 'replaces']],
   ] as const)
-    if (name.length > 63 || (!subdomainPattern.test(name) && (name !== '' || path[0] === 'metadata')))
+    if (name.length > 63 || (!dnsSubdomainPattern.test(name) && (name !== '' || path[0] === 'metadata')))
       yield createFinding(invalidCsvName, locate(csv.file, path), { name })
 
   for (const { name, file } of findUnownedCrds(bundle))
@@ -54,7 +54,7 @@ export function* validateCsv(bundle: RegistryBundle, locate: BundleLocator): Gen
     yield createFinding(unusableInstallModes, locate(csv.file, ['spec', 'installModes']), { problem: modes })
   for (const annotation of exampleAnnotationKeys) {
     const text = getField(csv.data, 'metadata', 'annotations', annotation)
-    if (typeof text === 'string' && text !== '' && !isExampleList(text))
+    if (typeof text === 'string' && text !== '' && !isValidExamplesJson(text))
       yield createFinding(brokenExamples, locate(csv.file, ['metadata', 'annotations', annotation]), {
         annotation,
       })
@@ -87,7 +87,7 @@ function findInstallModesProblem(csv: Json): string | undefined {
     : undefined
 }
 
-function isExampleList(text: string): boolean {
+function isValidExamplesJson(text: string): boolean {
   try {
     const list: unknown = JSON.parse(text)
     return Array.isArray(list) && list.every((entry) => asString(getField(entry as Json, 'kind')) !== '')

@@ -180,12 +180,14 @@ class GrpcStatusError extends Error {
 }
 
 /** Like opm, sends errors without a status as `unknown`. */
-function unwrapAnswer<Value>(answer: queries.QueryResult<Value>): Value {
+function unwrapAnswer<Value>(answer: queries.RegistryQueryResult<Value>): Value {
   if (!answer.ok) throw new GrpcStatusError(status.UNKNOWN, answer.error)
   return answer.value
 }
 
-function createUnaryHandler(answer: (request: ProtoMessage) => queries.QueryResult<object>): UnaryHandler {
+function createUnaryHandler(
+  answer: (request: ProtoMessage) => queries.RegistryQueryResult<object>,
+): UnaryHandler {
   return (call, callback) => {
     try {
       callback(null, unwrapAnswer(answer(call.request)) as ProtoMessage)

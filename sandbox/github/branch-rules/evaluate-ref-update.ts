@@ -90,7 +90,7 @@ type RuleEvaluator = (
 ) => readonly RuleViolation[] | Promise<readonly RuleViolation[]>
 
 /** A rule about the new commit of an update. A deletion has none. */
-const createNonDeletionRuleEvaluator =
+const createNewCommitRuleEvaluator =
   (
     judge: (
       move: NonDeletingRefUpdate,
@@ -107,25 +107,25 @@ const ruleEvaluators: Readonly<Record<string, RuleEvaluator>> = {
   locked: checkLockedBranch,
   non_fast_forward: checkNonFastForward,
   restricted_pushers: (it, named) => checkRestrictedPushers(it, named as ProtectionActorNames),
-  required_linear_history: createNonDeletionRuleEvaluator(checkLinearHistory),
-  required_signatures: createNonDeletionRuleEvaluator(checkCommitSignatures),
-  required_status_checks: createNonDeletionRuleEvaluator((move, it: StatusCheckParameters) =>
+  required_linear_history: createNewCommitRuleEvaluator(checkLinearHistory),
+  required_signatures: createNewCommitRuleEvaluator(checkCommitSignatures),
+  required_status_checks: createNewCommitRuleEvaluator((move, it: StatusCheckParameters) =>
     checkRequiredChecks(move, it),
   ),
-  pull_request: createNonDeletionRuleEvaluator((move, it: PullRequestParameters) =>
+  pull_request: createNewCommitRuleEvaluator((move, it: PullRequestParameters) =>
     checkPullRequestRule(move, it),
   ),
-  conversation_resolution: createNonDeletionRuleEvaluator(checkConversationResolution),
-  merge_queue: createNonDeletionRuleEvaluator(({ merge }) =>
+  conversation_resolution: createNewCommitRuleEvaluator(checkConversationResolution),
+  merge_queue: createNewCommitRuleEvaluator(({ merge }) =>
     merge?.queued === true ? [] : [{ message: 'Changes must be made through the merge queue' }],
   ),
-  workflows: createNonDeletionRuleEvaluator(checkRequiredWorkflows),
-  code_scanning: createNonDeletionRuleEvaluator(checkRequiredCodeScanning),
-  required_deployments: createNonDeletionRuleEvaluator(checkRequiredDeployments),
+  workflows: createNewCommitRuleEvaluator(checkRequiredWorkflows),
+  code_scanning: createNewCommitRuleEvaluator(checkRequiredCodeScanning),
+  required_deployments: createNewCommitRuleEvaluator(checkRequiredDeployments),
   branch_name_pattern: (it, parameters) => checkBranchName(it, parameters as NamePattern),
-  commit_message_pattern: createNonDeletionRuleEvaluator(checkCommitMessage),
-  commit_author_email_pattern: createNonDeletionRuleEvaluator(checkAuthorEmail),
-  committer_email_pattern: createNonDeletionRuleEvaluator(checkCommitterEmail),
+  commit_message_pattern: createNewCommitRuleEvaluator(checkCommitMessage),
+  commit_author_email_pattern: createNewCommitRuleEvaluator(checkAuthorEmail),
+  committer_email_pattern: createNewCommitRuleEvaluator(checkCommitterEmail),
 }
 
 export async function evaluateRule(

@@ -49,7 +49,10 @@ export async function unpackGitObjects(path: string, pack: Buffer): Promise<void
 }
 
 /** Inserts the sandbox's reasons into Git's report, where Git only reports, twice, that a hook declined. */
-export function addReasonsToStatusReport(answer: Buffer, reasons: ReadonlyMap<string, string>): Buffer {
+export function addRejectionReasonsToStatusReport(
+  answer: Buffer,
+  reasons: ReadonlyMap<string, string>,
+): Buffer {
   const { lines, end } = parsePktLines(answer)
   const report = lines.filter((it) => it[0] === 1).map((it) => it.subarray(1))
   const reportLines = lines.filter((it) => it[0] !== 1).map((it) => stripHookDeclinedMessage(it, reasons))

@@ -12,7 +12,7 @@ type RequiredCheckState = 'expected' | 'in progress' | 'pending' | 'failing' | '
 
 const passingConclusions = new Set(['success', 'neutral', 'skipped'])
 
-interface CheckReport {
+interface ReportedCheckState {
   readonly app: number | undefined
   readonly state: RequiredCheckState
 }
@@ -27,9 +27,9 @@ function findLatestCheckReports(
   sha: string,
   context: string,
   delay: number,
-): CheckReport[] {
+): ReportedCheckState[] {
   const isVisible = ({ changedAt }: { changedAt: number }): boolean => world.now() - changedAt >= delay
-  const newest = new Map<string, CheckReport>()
+  const newest = new Map<string, ReportedCheckState>()
   for (const suite of repo.suites.filter((it) => it.sha === sha))
     for (const run of suite.runs.filter((it) => it.name === context && isVisible(it)))
       newest.set(`run ${suite.app.id}`, {

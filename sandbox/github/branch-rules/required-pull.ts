@@ -15,7 +15,7 @@ import { findPullMergedByUpdate } from './find-merged-pull.ts'
 import type { NonDeletingRefUpdate, RuleViolation } from './ref-update.ts'
 import type { PullRequestParameters } from './rule-types.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
-import { readLooseOrRunGit, readLooseObject } from '../git/loose-objects.ts'
+import { readLooseObjectsOrRunGit, readLooseObject } from '../git/loose-objects.ts'
 import { findLooseTreeEntry } from '../git/loose-trees.ts'
 
 const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']
@@ -61,7 +61,7 @@ export async function checkPullRequestRule(
   if (pull === undefined) return [{ message: 'Changes must be made through a pull request.' }]
   return [
     ...(await checkRequiredReviews(move, pull, parameters)),
-    ...(parameters.required_review_thread_resolution ? checkOpenConversations(pull) : []),
+    ...(parameters.required_review_thread_resolution ? findOpenConversationViolations(pull) : []),
     ...(await checkMergeMethod(move, parameters)),
   ]
 }
@@ -156,7 +156,7 @@ async function differsFromGitHubMerge(
   return tree !== (await mergeTrees(path, old, pull.headSha))
 }
 
-function checkOpenConversations(pull: MockPull): RuleViolation[] {
+function findOpenConversationViolations(pull: MockPull): RuleViolation[] {
   return pull.openConversations === 0
     ? []
     : [{ message: 'A conversation must be resolved before this pull request can be merged.' }]
@@ -165,7 +165,7 @@ function checkOpenConversations(pull: MockPull): RuleViolation[] {
 /** Classic protection can require resolved conversations without requiring a pull request. */
 export async function checkConversationResolution(move: NonDeletingRefUpdate): Promise<RuleViolation[]> {
   const pull = await findPullMergedByUpdate(move)
-  return pull === undefined ? [] : checkOpenConversations(pull)
+  return pull === undefined ? [] : findOpenConversationViolations(pull)
 }
 
 /** A pushed merge commit counts as the method "merge". A fast-forward does not count as a method. */
@@ -182,7 +182,7 @@ async function checkMergeMethod(
 async function readCodeownersLines(path: string, commit: string): Promise<CodeownersLine[]> {
   for (const codeownersPath of codeownersPaths)
     try {
-      const text = await readLooseOrRunGit(
+      const text = await readLooseObjectsOrRunGit(
         () => readFileAtCommit(path, commit, codeownersPath),
         () => runGitForText(path, 'show', `${commit}:${codeownersPath}`),
       )

@@ -12,7 +12,7 @@ import type { BranchProtectionRequest } from './rule-types.ts'
 import { parseRuleset } from './ruleset.ts'
 import type { BranchRule, Ruleset, RulesetRequest } from './rule-types.ts'
 
-export class RuleAdmin extends GitHubAdmin {
+export class BranchRuleAdmin extends GitHubAdmin {
   /** Imports a ruleset. */
   addRuleset(repository: string, request: RulesetRequest): Ruleset {
     const repo = this.repository(repository)

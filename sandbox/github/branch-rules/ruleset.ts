@@ -73,14 +73,14 @@ export function parseRuleset(
 const createInvalidRuleError = (message: string): GitHubApiError =>
   createValidationError('RepositoryRuleset', 'rules', 'custom', message)
 
-const globOptions = { dot: true, nonegate: true, nocomment: true } as const
+const rulesetGlobOptions = { dot: true, nonegate: true, nocomment: true } as const
 
 /** An organization's ruleset names its repositories: https://docs.github.com/rest/orgs/rules#create-an-organization-repository-ruleset */
 function rulesetAppliesToRepository(repo: MockRepository, { conditions }: Ruleset): boolean {
   if (conditions.repository_name === undefined) return true
   const { include = [], exclude = [] } = conditions.repository_name
   const matches = (pattern: string): boolean =>
-    pattern === '~ALL' || minimatch(repo.name, pattern, globOptions)
+    pattern === '~ALL' || minimatch(repo.name, pattern, rulesetGlobOptions)
   return include.some(matches) && !exclude.some(matches)
 }
 
@@ -94,6 +94,6 @@ export function rulesetAppliesToRef(repo: MockRepository, ruleset: Ruleset, ref:
     pattern === '~ALL' ||
     (pattern === '~DEFAULT_BRANCH'
       ? ref === `refs/heads/${repo.defaultBranch}`
-      : minimatch(ref, pattern, globOptions))
+      : minimatch(ref, pattern, rulesetGlobOptions))
   return include.some(matches) && !exclude.some(matches)
 }

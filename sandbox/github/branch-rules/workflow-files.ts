@@ -2,7 +2,7 @@
 import type { Caller } from '../http/caller.ts'
 import { listCommitsNotReachableFrom, runGitForText } from '../git/git-store.ts'
 import { readLooseCommit } from '../git/loose-history.ts'
-import { readLooseOrRunGit } from '../git/loose-objects.ts'
+import { readLooseObjectsOrRunGit } from '../git/loose-objects.ts'
 import { findLooseTreeEntry } from '../git/loose-trees.ts'
 import type { MockRepository } from '../github-data.ts'
 
@@ -63,7 +63,7 @@ async function hasCommitChangingWorkflowFiles(
       ? here !== undefined
       : parents.every((parent) => findWorkflowsTreeId(parent) !== here)
   }
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () => commits.some(hasNewWorkflows),
     async () => true,
   )

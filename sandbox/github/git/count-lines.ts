@@ -2,7 +2,7 @@
 // request.
 import { runGitForText } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
-import { readLooseOrRunGit, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
+import { readLooseObjectsOrRunGit, NotLooseObjectError, readLooseObject } from './loose-objects.ts'
 import { diffLooseTrees, type LooseTreeEntry } from './loose-trees.ts'
 
 export interface ChangedLineCounts {
@@ -16,7 +16,7 @@ export async function countChangedLines(
   before: string,
   after: string,
 ): Promise<ChangedLineCounts> {
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () => countChangedLinesInLooseObjects(path, before, after),
     async () => {
       const lines = (await runGitForText(path, 'diff', '-M', '--numstat', before, after, '--'))

@@ -4,26 +4,26 @@
 import { spawn } from 'node:child_process'
 import { isolatedGitEnvironment } from './git-store.ts'
 import { readLooseCommit } from './loose-history.ts'
-import { readLooseOrRunGit } from './loose-objects.ts'
+import { readLooseObjectsOrRunGit } from './loose-objects.ts'
 import { countFilesInLooseTree } from './loose-trees.ts'
 
 /** Far above every catalog repository. */
-const maxPathsForDiffCount = 500_000
-const diffCountableCache = new Map<string, Promise<boolean>>()
+const maxPathsForDiff = 500_000
+const smallEnoughToDiffCache = new Map<string, Promise<boolean>>()
 const maxCachedCommits = 1000
 
 /** Lists the commit's paths up to that limit. */
-export function isDiffCountable(path: string, commit: string): Promise<boolean> {
-  const found = diffCountableCache.get(commit) ?? isDiffCountableUncached(path, commit)
-  diffCountableCache.set(commit, found)
-  for (const oldest of diffCountableCache.keys())
-    if (diffCountableCache.size > maxCachedCommits) diffCountableCache.delete(oldest)
+export function isCommitSmallEnoughToDiff(path: string, commit: string): Promise<boolean> {
+  const found = smallEnoughToDiffCache.get(commit) ?? computeIsSmallEnoughToDiff(path, commit)
+  smallEnoughToDiffCache.set(commit, found)
+  for (const oldest of smallEnoughToDiffCache.keys())
+    if (smallEnoughToDiffCache.size > maxCachedCommits) smallEnoughToDiffCache.delete(oldest)
   return found
 }
 
-async function isDiffCountableUncached(path: string, commit: string): Promise<boolean> {
-  return await readLooseOrRunGit(
-    () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxPathsForDiffCount,
+async function computeIsSmallEnoughToDiff(path: string, commit: string): Promise<boolean> {
+  return await readLooseObjectsOrRunGit(
+    () => countFilesInLooseTree(path, readLooseCommit(path, commit).tree) <= maxPathsForDiff,
     () => isGitPathCountWithinLimit(path, commit),
   )
 }
@@ -34,11 +34,11 @@ async function isGitPathCountWithinLimit(path: string, commit: string): Promise<
   let paths = 0
   child.stdout.on('data', (chunk: Buffer) => {
     for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) paths += 1
-    if (paths > maxPathsForDiffCount) child.kill('SIGKILL')
+    if (paths > maxPathsForDiff) child.kill('SIGKILL')
   })
   await new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
-  return paths <= maxPathsForDiffCount
+  return paths <= maxPathsForDiff
 }

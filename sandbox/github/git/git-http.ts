@@ -9,7 +9,7 @@ import { requirePermissions, canSeeRepository, formatCallerName } from '../http/
 import type { Caller } from '../http/caller.ts'
 import type { FaultInjector } from '../http/faults.ts'
 import { validatePush } from '../branch-rules/validate-push.ts'
-import { addReasonsToStatusReport } from '../branch-rules/receive-pack.ts'
+import { addRejectionReasonsToStatusReport } from '../branch-rules/receive-pack.ts'
 import { getActingAccount, type GitHubState } from '../github-state.ts'
 import { processRefChanges } from './ref-changes.ts'
 import { GitHubApiError } from '../http/route.ts'
@@ -191,7 +191,7 @@ async function receivePush(
     await processRefChanges(state, repo, getActingAccount(caller))
     return judged.reasons.size === 0
       ? answer
-      : { ...answer, body: addReasonsToStatusReport(answer.body, judged.reasons) }
+      : { ...answer, body: addRejectionReasonsToStatusReport(answer.body, judged.reasons) }
   } finally {
     await judged.cleanUp()
   }

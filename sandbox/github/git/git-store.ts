@@ -12,7 +12,12 @@ import {
   findMergeBaseInLooseObjects,
   listLooseCommitRange,
 } from './loose-history.ts'
-import { readLooseOrRunGit, NotLooseObjectError, readLooseObject, writeLooseObject } from './loose-objects.ts'
+import {
+  readLooseObjectsOrRunGit,
+  NotLooseObjectError,
+  readLooseObject,
+  writeLooseObject,
+} from './loose-objects.ts'
 import { editLooseTree, mergeLooseTrees, type TreeFileEdit } from './loose-trees.ts'
 import { updateRefFile, readRefs } from './refs.ts'
 
@@ -196,7 +201,7 @@ export async function commitFiles(
     const parents = parent === undefined ? [] : [parent]
     return writeLooseObject(path, 'commit', formatCommitObject(tree, parents, message, by, by))
   }
-  return await readLooseOrRunGit(commitLoose, () => runFastImport(path, parent, files, message, by))
+  return await readLooseObjectsOrRunGit(commitLoose, () => runFastImport(path, parent, files, message, by))
 }
 
 function toTreeFileEditContent(change: FileChange): TreeFileEdit['to'] {
@@ -247,7 +252,8 @@ export async function readBranchesAndTags(path: string): Promise<Map<string, str
 /** Sets a ref. With `expected`, only if the ref has that value ('': the ref must not exist). */
 export async function setRef(path: string, ref: string, sha: string, expected?: string): Promise<void> {
   const isThere = () => readLooseObject(path, sha).type === 'commit'
-  if ((await readLooseOrRunGit(isThere, async () => false)) && updateRefFile(path, ref, sha, expected)) return
+  if ((await readLooseObjectsOrRunGit(isThere, async () => false)) && updateRefFile(path, ref, sha, expected))
+    return
   await runGitForText(
     path,
     'update-ref',
@@ -269,7 +275,7 @@ export async function resolveCommit(path: string, name: string): Promise<string 
   if (name.startsWith('-')) return undefined
   if (knownCommitCache.has(`${path} ${name}`)) return name
   const isCommit = (id: string) =>
-    readLooseOrRunGit(
+    readLooseObjectsOrRunGit(
       () => readLooseObject(path, id).type === 'commit',
       async () => false,
     )
@@ -309,7 +315,7 @@ export async function resolveCommit(path: string, name: string): Promise<string 
 }
 
 export async function isAncestor(path: string, ancestor: string, commit: string): Promise<boolean> {
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () => isAncestorInLooseObjects(path, commit, ancestor),
     () => runGitForBoolean(path, 'merge-base', '--is-ancestor', ancestor, commit),
   )
@@ -321,7 +327,7 @@ export async function listCommitsNotReachableFrom(
   known: readonly string[],
   tip: string,
 ): Promise<readonly string[]> {
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () => listLooseCommitRange(path, tip, known),
     async () => {
       const text = await runGitForText(path, 'rev-list', tip, ...known.map((it) => `^${it}`))
@@ -332,22 +338,22 @@ export async function listCommitsNotReachableFrom(
 
 /** The best common ancestor, or undefined for unrelated histories. */
 export async function findMergeBase(path: string, one: string, other: string): Promise<string | undefined> {
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () => findMergeBaseInLooseObjects(path, one, other),
     () =>
-      catchExitStatus1AsUndefined(async () => (await runGitForText(path, 'merge-base', one, other)).trim()),
+      returnUndefinedOnExitStatus1(async () => (await runGitForText(path, 'merge-base', one, other)).trim()),
   )
 }
 
 export async function readCommitTree(path: string, commit: string): Promise<string> {
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () => readLooseCommit(path, commit).tree,
     async () => (await runGitForText(path, 'rev-parse', `${commit}^{tree}`)).trim(),
   )
 }
 
 export async function readCommitParents(path: string, commit: string): Promise<readonly string[]> {
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () => readLooseCommit(path, commit).parents,
     async () =>
       (await runGitForText(path, 'rev-list', '--no-walk', '--parents', commit)).trim().split(' ').slice(1),
@@ -363,13 +369,13 @@ export async function mergeTrees(path: string, base: string, head: string): Prom
     return mergeLooseTrees(path, ancestor ?? '', ours ?? '', theirs ?? '')
   }
   const args = ['merge-tree', '--write-tree', '--no-messages', base, head]
-  return await readLooseOrRunGit(mergeLoose, () =>
-    catchExitStatus1AsUndefined(async () => (await runGitForText(path, ...args)).split('\n')[0]),
+  return await readLooseObjectsOrRunGit(mergeLoose, () =>
+    returnUndefinedOnExitStatus1(async () => (await runGitForText(path, ...args)).split('\n')[0]),
   )
 }
 
 /** Undefined if Git exits with 1: the object does not exist. */
-async function catchExitStatus1AsUndefined<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
+async function returnUndefinedOnExitStatus1<T>(runCommand: () => Promise<T>): Promise<T | undefined> {
   try {
     return await runCommand()
   } catch (error) {

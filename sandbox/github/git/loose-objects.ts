@@ -17,7 +17,7 @@ export interface LooseObject {
 export class NotLooseObjectError extends Error {}
 
 /** The result from loose objects, or Git's result if they are not sufficient. */
-export async function readLooseOrRunGit<T>(read: () => T, askGit: () => Promise<T>): Promise<T> {
+export async function readLooseObjectsOrRunGit<T>(read: () => T, askGit: () => Promise<T>): Promise<T> {
   try {
     return read()
   } catch (error) {

@@ -9,8 +9,8 @@ import {
   readBranchesAndTags,
   setRef,
 } from './git-store.ts'
-import { findIntroducingMerge } from './loose-history.ts'
-import { readLooseOrRunGit } from './loose-objects.ts'
+import { findMergeIntroducingCommit } from './loose-history.ts'
+import { readLooseObjectsOrRunGit } from './loose-objects.ts'
 import {
   dismissApprovalsAfterBaseMove,
   dismissApprovalsAfterHeadPush,
@@ -142,8 +142,8 @@ async function handlePullBaseMoved(
   if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
   // The first-parent commit of the base that brought in the head.
   const { path } = pull.repo
-  const sha = await readLooseOrRunGit(
-    () => findIntroducingMerge(path, pull.headSha, now),
+  const sha = await readLooseObjectsOrRunGit(
+    () => findMergeIntroducingCommit(path, pull.headSha, now),
     async () => {
       const range = `${pull.headSha}..${now}`
       const line = await runGitForText(path, 'rev-list', '--first-parent', '--ancestry-path', range)

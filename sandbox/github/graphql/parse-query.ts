@@ -12,7 +12,7 @@ export interface QueryOperation {
   readonly fields: readonly QueryField[]
 }
 
-const tokenPattern =
+const graphqlTokenPattern =
   /\s*(?:#[^\n]*\n\s*)*(?:,\s*)*("(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()[\]:$!=@]|$)/y
 
 class GraphqlTokenReader {
@@ -22,9 +22,9 @@ class GraphqlTokenReader {
 
   constructor(text: string, variables: Readonly<Record<string, unknown>>) {
     this.#variables = variables
-    tokenPattern.lastIndex = 0
+    graphqlTokenPattern.lastIndex = 0
     for (;;) {
-      const found = tokenPattern.exec(text)
+      const found = graphqlTokenPattern.exec(text)
       if (found === null) throw new Error('Parse error')
       if (found[1] === undefined || found[1] === '') break
       this.#tokens.push(found[1])

@@ -140,7 +140,7 @@ export function toPullRequestFields(state: GitHubState, pull: MockPull): Graphql
     mergeCommit: pull.merged === null ? null : toCommitFields(pull.merged.sha),
     // No other timeline events are requested.
     timelineItems: createConnectionFields(
-      pull.queueRemoval === undefined ? [] : [toQueueRemovalFields(pull.queueRemoval)],
+      pull.queueRemoval === undefined ? [] : [toMergeQueueRemovalFields(pull.queueRemoval)],
     ),
     isInMergeQueue: findQueueEntry(pull) !== undefined,
     mergeQueueEntry: () => {
@@ -150,7 +150,7 @@ export function toPullRequestFields(state: GitHubState, pull: MockPull): Graphql
   }
 }
 
-const toQueueRemovalFields = ({
+const toMergeQueueRemovalFields = ({
   id,
   at,
   reason,

@@ -19,7 +19,7 @@ export interface RouteCall {
 }
 
 /** A call of a route below `/repos/{owner}/{repo}`. */
-export interface RepositoryCall extends RouteCall {
+export interface RepositoryRouteCall extends RouteCall {
   readonly repo: MockRepository
 }
 
@@ -77,7 +77,7 @@ export function defineRoute(
 export function defineRepositoryRoute(
   operation: string,
   needs: AppPermissions | readonly AppPermissions[],
-  handle: (call: RepositoryCall) => Promise<RouteResponse> | RouteResponse,
+  handle: (call: RepositoryRouteCall) => Promise<RouteResponse> | RouteResponse,
 ): Route {
   const [method = '', rest = ''] = operation.split(' ')
   return {

@@ -56,12 +56,12 @@ interface RouteMatch {
 }
 
 // In these templates, `{path}` and `{ref}` can contain slashes. Other parameters end at a slash.
-const multiSegmentTemplatePattern =
+const multiSegmentRoutePattern =
   /\/(contents\/\{path\}|git\/(ref|refs|matching-refs)\/\{ref\}|branches\/\{branch\}|compare\/\{basehead\})$/
 
 function compileRoutePattern(route: Route): { route: Route; pattern: RegExp; names: string[] } {
   const names = [...route.template.matchAll(/\{(\w+)\}/g)].map((it) => it[1] ?? '')
-  const wide = multiSegmentTemplatePattern.test(route.template) ? names.at(-1) : undefined
+  const wide = multiSegmentRoutePattern.test(route.template) ? names.at(-1) : undefined
   const source = route.template
     .replace(/[.[\]]/g, '\\$&')
     .replace(/\{(\w+)\}/g, (_, name) => (name === wide ? '(.*)' : '([^/]+)'))
@@ -100,7 +100,7 @@ export class RestRouter {
       method,
       template,
       path: url.pathname,
-      ...parseWriteSummary(method, template, raw),
+      ...summarizeRequestWrites(method, template, raw),
     }
     let callerName = this.#guess(request)
     const fault = faults.take(requestInfo)
@@ -245,7 +245,7 @@ function parseBody(raw: Buffer): unknown {
   return value
 }
 
-function parseWriteSummary(
+function summarizeRequestWrites(
   method: string,
   template: string,
   raw: Buffer,

@@ -20,7 +20,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RouteResponse, RepositoryCall, Route } from '../http/route.ts'
+import type { RouteResponse, RepositoryRouteCall, Route } from '../http/route.ts'
 import {
   toAnnotationView,
   findLatestCheckRuns,
@@ -112,27 +112,27 @@ export function createCheckRoutes(state: GitHubState): Route[] {
 }
 
 /** Only apps can create checks. Users' tokens get GitHub's error. */
-function requireApp(call: RepositoryCall): MockApp {
+function requireApp(call: RepositoryRouteCall): MockApp {
   if (call.caller.kind !== 'installation')
     throw new GitHubApiError(403, 'You must authenticate via a GitHub App.')
   return call.caller.installation.app
 }
 
-function requireCheckRun(call: RepositoryCall): MockCheckRun {
+function requireCheckRun(call: RepositoryRouteCall): MockCheckRun {
   const id = parseIdParam(call, 'check_run_id')
   const found = call.repo.suites.flatMap((it) => it.runs).find((it) => it.id === id)
   if (found === undefined) throw createNotFoundError()
   return found
 }
 
-function requireCheckSuite(call: RepositoryCall): CheckSuite {
+function requireCheckSuite(call: RepositoryRouteCall): CheckSuite {
   const id = parseIdParam(call, 'check_suite_id')
   const found = call.repo.suites.find((it) => it.id === id)
   if (found === undefined) throw createNotFoundError()
   return found
 }
 
-function paginateCheckRuns(call: RepositoryCall, runs: readonly MockCheckRun[]): RouteResponse {
+function paginateCheckRuns(call: RepositoryRouteCall, runs: readonly MockCheckRun[]): RouteResponse {
   const { query, world } = call
   const name = query.get('check_name')
   const status = query.get('status')
@@ -154,7 +154,7 @@ function createCommitStatusRoutes(state: GitHubState): Route[] {
   const { world } = state
   const needs = { statuses: 'read' } as const
   const newestFirst = async (
-    call: RepositoryCall,
+    call: RepositoryRouteCall,
   ): Promise<{ sha: string; statuses: MockCommitStatus[] }> => {
     const sha = await requireCommit(call, call.params['ref'] ?? '')
     return { sha, statuses: call.repo.statuses.filter((it) => it.sha === sha).reverse() }

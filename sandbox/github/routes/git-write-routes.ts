@@ -9,11 +9,11 @@ import {
   writeTree,
 } from '../git/git-store.ts'
 import type { GitIdentity } from '../git/git-store.ts'
-import { readLooseOrRunGit, readLooseObject } from '../git/loose-objects.ts'
+import { readLooseObjectsOrRunGit, readLooseObject } from '../git/loose-objects.ts'
 import { getActingAccount } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { GitHubApiError, respondCreated, defineRepositoryRoute, requireStringField } from '../http/route.ts'
-import type { RepositoryCall, Route } from '../http/route.ts'
+import type { RepositoryRouteCall, Route } from '../http/route.ts'
 import { toAuthorIdentity, signCommit, createGitHubCommitterIdentity } from '../signing.ts'
 import { toGitCommitView, readCommit } from '../views/commit-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
@@ -108,7 +108,7 @@ interface NewTreeEntryInput {
 async function hasObjectType(path: string, sha: string, type: string): Promise<boolean> {
   try {
     if (!/^[0-9a-f]{40}$/.test(sha)) return false
-    const found = await readLooseOrRunGit(
+    const found = await readLooseObjectsOrRunGit(
       (): string => readLooseObject(path, sha).type,
       async () => (await runGitForText(path, 'cat-file', '-t', sha)).trim(),
     )
@@ -119,7 +119,7 @@ async function hasObjectType(path: string, sha: string, type: string): Promise<b
   }
 }
 
-async function createTreeFromRequest(call: RepositoryCall): Promise<string> {
+async function createTreeFromRequest(call: RepositoryRouteCall): Promise<string> {
   const sha = requireStringField(call, 'tree', 'Commit')
   if (await hasObjectType(call.repo.path, sha, 'tree')) return sha
   throw new GitHubApiError(422, 'Tree SHA is not a tree object')

@@ -21,7 +21,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RouteCall, RepositoryCall, Route } from '../http/route.ts'
+import type { RouteCall, RepositoryRouteCall, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
 import { toCommentView, toCommitCommentView, toIssueView, toLabelView } from '../views/pull-view.ts'
 import { canPush, findPullOrIssue } from '../github-data.ts'
@@ -57,19 +57,19 @@ export function createIssueRoutes(state: GitHubState): Route[] {
 }
 
 /** A pull request by its number. Labels of other issues are not simulated. */
-function requirePull(call: RepositoryCall): MockPull {
+function requirePull(call: RepositoryRouteCall): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'issue_number'))
   if (pull === undefined) throw createNotFoundError()
   return pull
 }
 
-function requirePullOrIssue(call: RepositoryCall): PullOrIssue {
+function requirePullOrIssue(call: RepositoryRouteCall): PullOrIssue {
   const thread = findPullOrIssue(call.repo, parseIdParam(call, 'issue_number'))
   if (thread === undefined) throw createNotFoundError()
   return thread
 }
 
-function requireComment(call: RepositoryCall): IssueComment {
+function requireComment(call: RepositoryRouteCall): IssueComment {
   const comment = findComment(call.repo, parseIdParam(call, 'comment_id'))
   if (comment === undefined) throw createNotFoundError()
   return comment
@@ -91,7 +91,7 @@ const findCallerApp = (caller: Caller): MockApp | null =>
   caller.kind === 'installation' ? caller.installation.app : null
 
 /** Whether the caller may change a comment: its author, and users with write access. */
-function requireCommentEditAccess(call: RepositoryCall, comment: MockComment): MockAccount {
+function requireCommentEditAccess(call: RepositoryRouteCall, comment: MockComment): MockAccount {
   const actor = getActingAccount(call.caller)
   if (comment.author !== actor && !(call.caller.kind === 'user' && canPush(call.world, call.repo, actor))) {
     // GitHub also lets an app with write permission edit comments by others.
@@ -148,7 +148,7 @@ function createPullOrIssueRoutes(state: GitHubState): Route[] {
 function createCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
   const listComments = (
-    call: RepositoryCall,
+    call: RepositoryRouteCall,
     comments: readonly IssueComment[],
   ): ReturnType<typeof respondOk> => {
     const since = call.query.get('since')
@@ -231,7 +231,7 @@ function createReactionRoutes(world: MockGitHubData): Route[] {
 
 function createLabelRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const pullLabelViews = ({ repo }: RepositoryCall, pull: MockPull): GitHubPayload[] =>
+  const pullLabelViews = ({ repo }: RepositoryRouteCall, pull: MockPull): GitHubPayload[] =>
     pull.labels.map((it) => toLabelView(world, repo, it))
   const parseLabelNames = (call: RouteCall): string[] =>
     ((call.body['labels'] ?? []) as (string | { name: string })[]).map((it) =>
@@ -288,7 +288,7 @@ function createLabelRoutes(state: GitHubState): Route[] {
 
 function createCommitCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const requireCommitComment = (call: RepositoryCall): CommitComment => {
+  const requireCommitComment = (call: RepositoryRouteCall): CommitComment => {
     const id = parseIdParam(call, 'comment_id')
     const found = call.repo.commitComments.find((it) => it.id === id)
     if (found === undefined) throw createNotFoundError()

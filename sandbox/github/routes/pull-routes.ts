@@ -32,7 +32,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RepositoryCall, Route } from '../http/route.ts'
+import type { RepositoryRouteCall, Route } from '../http/route.ts'
 import { toAccountView, toTeamView } from '../views/account-view.ts'
 import { getRepositoryApiUrl } from '../views/repository-view.ts'
 import { toCommitView, readCommits, readChangedFiles } from '../views/commit-view.ts'
@@ -54,7 +54,7 @@ const pullsWritePermission = { pull_requests: 'write' } as const
 const maxListedPullFiles = 3000
 const maxListedPullCommits = 250
 
-function requirePull(call: RepositoryCall): MockPull {
+function requirePull(call: RepositoryRouteCall): MockPull {
   const pull = call.repo.pulls.get(parseIdParam(call, 'pull_number'))
   if (pull === undefined) throw createNotFoundError()
   return pull
@@ -135,7 +135,7 @@ export function createPullRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function findPullsMatchingQuery({ repo, query }: RepositoryCall): MockPull[] {
+function findPullsMatchingQuery({ repo, query }: RepositoryRouteCall): MockPull[] {
   const state = query.get('state') ?? 'open'
   const base = query.get('base')
   const head = query.get('head')
@@ -166,7 +166,7 @@ function createMergeRoute(state: GitHubState): Route {
 function createReviewerRoutes(state: GitHubState): Route[] {
   const { world } = state
   const base = '/pulls/{pull_number}/requested_reviewers'
-  const parseReviewers = ({ body, repo }: RepositoryCall): [MockAccount[], Team[]] => {
+  const parseReviewers = ({ body, repo }: RepositoryRouteCall): [MockAccount[], Team[]] => {
     const { reviewers = [], team_reviewers = [] } = body as {
       reviewers?: string[]
       team_reviewers?: string[]
@@ -223,7 +223,7 @@ function requireTeam(world: MockGitHubData, repo: MockRepository, slug: string):
 
 function createReviewCommentRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const requireReviewComment = (call: RepositoryCall): [MockPull, MockReviewComment] => {
+  const requireReviewComment = (call: RepositoryRouteCall): [MockPull, MockReviewComment] => {
     const id = parseIdParam(call, 'comment_id')
     for (const pull of call.repo.pulls.values()) {
       const found = pull.reviewComments.find((it) => it.id === id)
@@ -253,7 +253,7 @@ function createReviewCommentRoutes(state: GitHubState): Route[] {
 
 function createReviewRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const requireReview = (call: RepositoryCall): MockReview => {
+  const requireReview = (call: RepositoryRouteCall): MockReview => {
     const id = parseIdParam(call, 'review_id')
     const found = requirePull(call).reviews.find((it) => it.id === id)
     if (found === undefined) throw createNotFoundError()

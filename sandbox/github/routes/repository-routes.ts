@@ -31,7 +31,7 @@ import {
   defineRepositoryRoute,
   requireStringField,
 } from '../http/route.ts'
-import type { RepositoryCall, Route } from '../http/route.ts'
+import type { RepositoryRouteCall, Route } from '../http/route.ts'
 import { toAccountView, toNodeId } from '../views/account-view.ts'
 import { toProtectionSummary } from '../views/rule-view.ts'
 import {
@@ -92,7 +92,7 @@ const encodeUrlPath = (path: string): string => path.split('/').map(encodeURICom
 
 function createBranchRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const requireBranchTip = ({ repo, params }: RepositoryCall): string => {
+  const requireBranchTip = ({ repo, params }: RepositoryRouteCall): string => {
     const sha = repo.knownRefs.get(`refs/heads/${params['branch'] ?? ''}`)
     if (sha === undefined) throw new GitHubApiError(404, 'Branch not found')
     return sha
@@ -122,7 +122,7 @@ function createBranchRoutes(state: GitHubState): Route[] {
     }),
   ]
 
-  async function branchView({ repo }: RepositoryCall, name: string): Promise<GitHubPayload> {
+  async function branchView({ repo }: RepositoryRouteCall, name: string): Promise<GitHubPayload> {
     const self = `${getRepositoryApiUrl(world, repo)}/branches/${encodeUrlPath(name)}`
     const sha = repo.knownRefs.get(`refs/heads/${name}`) ?? ''
     return {
@@ -138,8 +138,8 @@ function createBranchRoutes(state: GitHubState): Route[] {
 
 function createRefRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const toRefName = ({ params }: RepositoryCall): string => `refs/${params['ref'] ?? ''}`
-  const requireSha = async (call: RepositoryCall): Promise<string> => {
+  const toRefName = ({ params }: RepositoryRouteCall): string => `refs/${params['ref'] ?? ''}`
+  const requireSha = async (call: RepositoryRouteCall): Promise<string> => {
     const sha = requireStringField(call, 'sha', 'Reference')
     if (!/^[0-9a-f]{40}$/.test(sha) || (await resolveCommit(call.repo.path, sha)) === undefined)
       throw new GitHubApiError(422, 'Object does not exist')
@@ -147,7 +147,7 @@ function createRefRoutes(state: GitHubState): Route[] {
   }
   /** For the rules, a ref update through REST is a push. */
   const enforceRefRules = async (
-    call: RepositoryCall,
+    call: RepositoryRouteCall,
     ref: string,
     old?: string,
     now?: string,
@@ -378,21 +378,23 @@ function createGitObjectRoutes(world: MockGitHubData): Route[] {
       const path = (params['path'] ?? '').replace(/\/$/, '')
       if (path === '')
         return respondOk(
-          (await listGitTreeEntries(repo, commit)).map((it) => toContentView(world, repo, ref, it)),
+          (await listGitTreeEntries(repo, commit)).map((it) => toRepositoryContentView(world, repo, ref, it)),
         )
       const [entry] = await listGitTreeEntries(repo, commit, '--', path)
       if (entry === undefined) throw createNotFoundError()
       if (entry.type === 'tree') {
         const entries = await listGitTreeEntries(repo, entry.sha)
         return respondOk(
-          entries.map((it) => toContentView(world, repo, ref, { ...it, path: `${path}/${it.path}` })),
+          entries.map((it) =>
+            toRepositoryContentView(world, repo, ref, { ...it, path: `${path}/${it.path}` }),
+          ),
         )
       }
       const bytes = await runGitForBytes(repo.path, ['cat-file', 'blob', entry.sha])
       // Above 1 MB GitHub answers with empty content and the encoding "none".
       const large = bytes.length > 1024 * 1024
       return respondOk({
-        ...toContentView(world, repo, ref, entry),
+        ...toRepositoryContentView(world, repo, ref, entry),
         content: large ? '' : bytes.toString('base64'),
         encoding: large ? 'none' : 'base64',
       })
@@ -400,7 +402,7 @@ function createGitObjectRoutes(world: MockGitHubData): Route[] {
   ]
 }
 
-function toContentView(
+function toRepositoryContentView(
   world: MockGitHubData,
   repo: MockRepository,
   ref: string,

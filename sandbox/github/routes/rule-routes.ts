@@ -18,7 +18,7 @@ import {
   paginate,
   defineRepositoryRoute,
 } from '../http/route.ts'
-import type { RepositoryCall, Route } from '../http/route.ts'
+import type { RepositoryRouteCall, Route } from '../http/route.ts'
 import { getRepositoryApiUrl, toFullRepositoryView } from '../views/repository-view.ts'
 import {
   toBranchRulesView,
@@ -32,7 +32,7 @@ import type { MockAccount, MergeMethod, MockRepository } from '../github-data.ts
 const administrationWritePermission = { administration: 'write' } as const
 
 /** Users need the admin role. The permissions of apps were already checked. */
-function requireRepositoryAdmin({ world, caller, repo }: RepositoryCall): void {
+function requireRepositoryAdmin({ world, caller, repo }: RepositoryRouteCall): void {
   if (!canAdministerRepository(world, caller, repo))
     throw new GitHubApiError(403, 'Must have admin rights to Repository.')
 }
@@ -98,13 +98,13 @@ export function createRuleRoutes(state: GitHubState): Route[] {
 
 function createRulesetRoutes(state: GitHubState): Route[] {
   const { world } = state
-  const requireRuleset = (call: RepositoryCall): Ruleset => {
+  const requireRuleset = (call: RepositoryRouteCall): Ruleset => {
     const found = call.repo.rulesets.get(parseIdParam(call, 'ruleset_id'))
     if (found === undefined) throw createNotFoundError()
     return found
   }
   /** Readers see the organization's rulesets, too, but only the organization can change them. */
-  const requireReadableRuleset = (call: RepositoryCall): Ruleset => {
+  const requireReadableRuleset = (call: RepositoryRouteCall): Ruleset => {
     const found = collectRulesets(call.repo).find(({ id }) => id === parseIdParam(call, 'ruleset_id'))
     if (found === undefined) throw createNotFoundError()
     return found
@@ -153,17 +153,17 @@ function createRulesetRoutes(state: GitHubState): Route[] {
 function createProtectionRoutes(state: GitHubState): Route[] {
   const { world } = state
   const path = '/branches/{branch}/protection'
-  const requireBranch = ({ repo, params }: RepositoryCall): string => {
+  const requireBranch = ({ repo, params }: RepositoryRouteCall): string => {
     const branch = params['branch'] ?? ''
     if (!repo.knownRefs.has(`refs/heads/${branch}`)) throw new GitHubApiError(404, 'Branch not found')
     return branch
   }
-  const requireProtection = (call: RepositoryCall): BranchProtection => {
+  const requireProtection = (call: RepositoryRouteCall): BranchProtection => {
     const found = call.repo.protections.get(requireBranch(call))
     if (found === undefined) throw new GitHubApiError(404, 'Branch not protected')
     return found
   }
-  const setSignatureRequirement = (call: RepositoryCall, required: boolean): object => {
+  const setSignatureRequirement = (call: RepositoryRouteCall, required: boolean): object => {
     requireRepositoryAdmin(call)
     call.repo.protections.set(requireBranch(call), {
       ...requireProtection(call),

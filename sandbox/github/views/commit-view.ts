@@ -1,8 +1,8 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from Git.
-import { isDiffCountable } from '../git/diff-countable.ts'
+import { isCommitSmallEnoughToDiff } from '../git/diff-countable.ts'
 import { runGitForText, findMergeBase } from '../git/git-store.ts'
 import { readLooseCommit, listLooseCommitRange, type LooseCommitIdentity } from '../git/loose-history.ts'
-import { readLooseOrRunGit } from '../git/loose-objects.ts'
+import { readLooseObjectsOrRunGit } from '../git/loose-objects.ts'
 import { diffLooseTrees, type FileDifference } from '../git/loose-trees.ts'
 import { toSignatureVerificationView } from '../signing.ts'
 import { findAccountByLogin, toTimestamp } from '../github-data.ts'
@@ -71,7 +71,7 @@ export async function readCommit(path: string, sha: string): Promise<CommitData>
   const key = `${path} ${sha}`
   const known =
     commitCache.get(key) ??
-    (await readLooseOrRunGit(
+    (await readLooseObjectsOrRunGit(
       () => readLooseCommitData(path, sha),
       async () => (await readCommits(path, '-1', sha))[0],
     ))
@@ -88,7 +88,7 @@ export async function readPushedCommits(
   maxCommits: number,
 ): Promise<CommitData[]> {
   if (old === undefined) return [await readCommit(path, now)]
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () =>
       listLooseCommitRange(path, now, [old])
         .slice(0, maxCommits)
@@ -180,7 +180,7 @@ export async function toPushedCommitView(
   repo: MockRepository,
   commit: CommitData,
 ): Promise<GitHubPayload> {
-  const touched = (await isDiffCountable(repo.path, commit.sha))
+  const touched = (await isCommitSmallEnoughToDiff(repo.path, commit.sha))
     ? await listPathsChangedByCommit(repo.path, commit)
     : []
   const pathsWithStatus = (...letters: string[]): string[] =>
@@ -207,7 +207,7 @@ async function listPathsChangedByCommit(
 ): Promise<ChangedPath[]> {
   const statusOf = ({ before, after }: FileDifference) =>
     before === undefined ? 'A' : after === undefined ? 'D' : 'M'
-  return await readLooseOrRunGit(
+  return await readLooseObjectsOrRunGit(
     () =>
       diffLooseTrees(path, parent === undefined ? undefined : readLooseCommit(path, parent).tree, tree).map(
         (difference) => ({ status: statusOf(difference), path: difference.path }),
@@ -243,7 +243,7 @@ export async function readChangedFiles(
   base: string,
   head: string,
 ): Promise<GitHubPayload[]> {
-  if (!(await isDiffCountable(repo.path, head))) return []
+  if (!(await isCommitSmallEnoughToDiff(repo.path, head))) return []
   const from = await findMergeBase(repo.path, base, head)
   const start = from ?? (await runGitForText(repo.path, 'hash-object', '-t', 'tree', '--stdin')).trim()
   const diff = (...args: string[]): Promise<string> =>

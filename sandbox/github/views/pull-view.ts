@@ -1,6 +1,6 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
 import { computeMergeState } from '../branch-rules/merge-state.ts'
-import { isDiffCountable } from '../git/diff-countable.ts'
+import { isCommitSmallEnoughToDiff } from '../git/diff-countable.ts'
 import { countChangedLines } from '../git/count-lines.ts'
 import { listCommitsNotReachableFrom, findMergeBase } from '../git/git-store.ts'
 import type {
@@ -133,7 +133,7 @@ async function readPullChangeCounts(pull: MockPull): Promise<PullChangeCounts> {
     findMergeBase(path, baseSha, headSha),
     listCommitsNotReachableFrom(path, [baseSha], headSha),
   ])
-  const lines = (await isDiffCountable(path, headSha))
+  const lines = (await isCommitSmallEnoughToDiff(path, headSha))
     ? await countChangedLines(path, base ?? baseSha, headSha)
     : { files: 0, additions: 0, deletions: 0 }
   const { files: changed_files, additions, deletions } = lines
@@ -194,7 +194,7 @@ export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubP
     closed_at: thread.closedAt,
     author_association: computeAuthorAssociation(world, repo, thread.author),
     active_lock_reason: null,
-    ...(isPull ? toPullFieldsOfIssueView(world, thread) : {}),
+    ...(isPull ? toIssuePullRequestView(world, thread) : {}),
     body: thread.body,
     reactions: toReactionSummaryView(`${url}/reactions`, []),
     timeline_url: `${url}/timeline`,
@@ -204,7 +204,7 @@ export function toIssueView(world: MockGitHubData, thread: PullOrIssue): GitHubP
 }
 
 /** Additional issue fields for a pull request. */
-function toPullFieldsOfIssueView(
+function toIssuePullRequestView(
   world: MockGitHubData,
   { repo, number, draft, merged }: MockPull,
 ): GitHubPayload {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
-import type { CallParent, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
+import type { SendRequestToParent, MessageToWorker, MessageFromWorker } from './answer-orders.ts'
 import { toWorkerFault, WorkerFault } from './worker-fault.ts'
 
 export interface WorkerProcess<Order, Answer> {
@@ -13,7 +13,7 @@ export interface WorkerProcess<Order, Answer> {
    * One order at a time. Rejects with a WorkerFault and ends the process if no answer comes within `milliseconds`; with
    * another error for an order that cannot be sent. Time in `callBack` does not count.
    */
-  execute(order: Order, milliseconds: number, callBack?: CallParent): Promise<Answer>
+  execute(order: Order, milliseconds: number, callBack?: SendRequestToParent): Promise<Answer>
   /** CPU time used so far, in milliseconds; undefined if the system does not report it. */
   used(): number | undefined
   stop(why: WorkerFault): void
@@ -24,7 +24,7 @@ export interface WorkerProcess<Order, Answer> {
 }
 
 export interface WorkerProcessOptions {
-  /** Calls serveWorkerOrders(). */
+  /** Calls serveWorkerRequests(). */
   readonly script: URL
   /** Heap limit in megabytes; the script must limit other memory itself. */
   readonly heap: number
@@ -82,7 +82,7 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
 
   const send = (message: MessageToWorker<Order>) => child.send(message)
   let open = 0
-  let callBack: CallParent | undefined
+  let callBack: SendRequestToParent | undefined
   let stopwatch: Stopwatch | undefined
 
   function called({ call, request }: { call: number; request: unknown }): void {

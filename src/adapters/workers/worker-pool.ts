@@ -1,6 +1,6 @@
 // Distributes orders to a limited number of processes. Other orders wait, and are rejected if too many wait. A fault
 // ends the process, and the next order gets a new one.
-import type { CallParent } from './answer-orders.ts'
+import type { SendRequestToParent } from './answer-orders.ts'
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './start-worker.ts'
 import { WorkerFault } from './worker-fault.ts'
 
@@ -10,7 +10,7 @@ export interface WorkerPool<Order, Answer> {
    * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
    * running go first.
    */
-  run(order: Order, milliseconds: number, callBack?: CallParent, key?: string): Promise<Answer>
+  run(order: Order, milliseconds: number, callBack?: SendRequestToParent, key?: string): Promise<Answer>
   /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
   close(): Promise<void>
 }
@@ -78,7 +78,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
   let displacing: NodeJS.Timeout | undefined
 
   async function acquireSlot(key: string): Promise<void> {
-    if (closed) throw createClosedFault()
+    if (closed) throw createPoolClosedFault()
     if (working < processes) working += 1
     else {
       if (queue.length >= maxWaiting)
@@ -135,7 +135,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     await over.promise
     clearTimeout(clock)
     hoping.delete(one)
-    if (closed) throw createClosedFault()
+    if (closed) throw createPoolClosedFault()
   }
 
   const countIdle = (key: string) => resting.filter((pooled) => pooled.key === key).length
@@ -189,7 +189,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
   async function tryOnce(
     order: Order,
     milliseconds: number,
-    callBack: CallParent | undefined,
+    callBack: SendRequestToParent | undefined,
     key: string,
   ): Promise<Answer> {
     const poolKey = isForOneKey ? key : ''
@@ -220,7 +220,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
       await acquireSlot(key)
       try {
         for (let tries = 1; ; tries += 1) {
-          if (closed) throw createClosedFault()
+          if (closed) throw createPoolClosedFault()
           try {
             return await tryOnce(order, milliseconds, callBack, key)
           } catch (error) {
@@ -234,10 +234,11 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     async close() {
       closed = true
       clearTimeout(displacing)
-      for (const { turn } of queue.splice(0)) turn.reject(createClosedFault())
+      for (const { turn } of queue.splice(0)) turn.reject(createPoolClosedFault())
       await Promise.all([...workers].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
     },
   }
 }
 
-const createClosedFault = () => new WorkerFault('closed', 'the worker pool is closed and starts no more work')
+const createPoolClosedFault = () =>
+  new WorkerFault('closed', 'the worker pool is closed and starts no more work')

@@ -4,7 +4,7 @@ import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import type { TreeSha } from '../../pull-request/ids.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
-import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { readCatalogFiles, UnusableCatalogError } from '../../publish/process/catalog-files.ts'
 
@@ -19,22 +19,22 @@ export interface ServeCatalogRequest {
 export type ServeCatalogResponse =
   { readonly kind: 'served' } | { readonly kind: 'failed'; readonly why: string }
 
-const openReadOnlyMirror = createReadOnlyMirrorOpener()
-const closeTimeoutMs = 1000
+const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
+const catalogServerCloseTimeoutMs = 1000
 
 async function serveCatalogToCluster(
   { mirror, tree, root, port }: ServeCatalogRequest,
-  callBack: CallParent,
+  callBack: SendRequestToParent,
 ): Promise<ServeCatalogResponse> {
   try {
-    const files = await readCatalogFiles(await openReadOnlyMirror(mirror), tree, root)
+    const files = await readCatalogFiles(await openReadOnlyGitMirror(mirror), tree, root)
     const read = buildServedCatalog(files.map(({ path, bytes }) => ({ path, file: parseServedFile(bytes) })))
     if (!read.ok) return { kind: 'failed', why: `opm cannot serve the catalog: ${read.error.slice(0, 500)}` }
     const server = await openGrpcServer(read.value, { host: '0.0.0.0', port })
     try {
       await callBack({ port: server.port })
     } finally {
-      await server.close(closeTimeoutMs)
+      await server.close(catalogServerCloseTimeoutMs)
     }
     return { kind: 'served' }
   } catch (error) {
@@ -44,4 +44,4 @@ async function serveCatalogToCluster(
 }
 
 preventPrototypePollution()
-serveWorkerOrders(serveCatalogToCluster)
+serveWorkerRequests(serveCatalogToCluster)

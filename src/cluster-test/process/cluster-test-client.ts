@@ -6,7 +6,7 @@ import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
 import type { ServeCatalogResponse, ServeCatalogRequest } from './catalog-process.ts'
 import type {
-  ClusterTestProgressDecision,
+  ClusterTestContinueDecision,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -17,7 +17,7 @@ export interface ClusterTestClient {
   /** Rejects only if the App is closed; other failures are answers. */
   order(
     order: ClusterTestWorkerRequest,
-    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestProgressDecision>,
+    onNews?: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>,
   ): Promise<ClusterTestWorkerResponse>
   /** Serves a catalog while `use` runs; undefined if that fails. */
   withServedCatalog<Result>(
@@ -37,7 +37,7 @@ const forwardedEnvVariables = [
 ] as const
 
 /** Collects the variables and removes the list's path from the environment, so that no other process learns it. */
-export function takeClusterTestEnvVariables(
+export function extractClusterTestEnvVariables(
   environment: Record<string, string | undefined>,
 ): Readonly<Record<string, string>> {
   const taken: Record<string, string> = {}

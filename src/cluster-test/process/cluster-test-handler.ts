@@ -12,7 +12,7 @@ import { runClusterTests } from '../cluster/run-cluster-tests.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { findClusterTarget, computeClusterSlotKey, type ClusterTarget } from './cluster-targets.ts'
 import type {
-  ClusterTestProgressDecision,
+  ClusterTestContinueDecision,
   ClusterTestWorkerResponse,
   ClusterTestProgress,
   ClusterTestWorkerRequest,
@@ -30,7 +30,7 @@ const progressReportIntervalMs = 5000
 export async function handleClusterTestRequest(
   order: ClusterTestWorkerRequest,
   ctx: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressDecision>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>,
 ): Promise<ClusterTestWorkerResponse> {
   const target = findClusterTarget(ctx.targets, order)
   if (!target)
@@ -48,7 +48,7 @@ export async function handleClusterTestRequest(
   let cluster: Cluster | undefined
   try {
     cluster = await ctx.open(target)
-    return await runTestOnCluster(cluster, order, target, ctx, reportProgress)
+    return await runInstallTestOnCluster(cluster, order, target, ctx, reportProgress)
   } catch (error) {
     if (error instanceof ClusterError) return { kind: 'failed', why: error.message }
     throw error
@@ -57,12 +57,12 @@ export async function handleClusterTestRequest(
   }
 }
 
-async function runTestOnCluster(
+async function runInstallTestOnCluster(
   cluster: Cluster,
   order: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   target: ClusterTarget,
   { clock }: ClusterTestHandlerContext,
-  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestProgressDecision>,
+  reportProgress: (news: ClusterTestProgress) => Promise<ClusterTestContinueDecision>,
 ): Promise<ClusterTestWorkerResponse> {
   const { trial } = order
   const stop = new AbortController()

@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { parseClusterTargets, type ClusterTarget } from './cluster-targets.ts'
 import { handleClusterTestRequest } from './cluster-test-handler.ts'
 import type {
-  ClusterTestProgressDecision,
+  ClusterTestContinueDecision,
   ClusterTestWorkerResponse,
   ClusterTestWorkerRequest,
 } from './cluster-test-protocol.ts'
@@ -16,7 +16,7 @@ const clusterTargetsFile = process.env['CLUSTER_TARGETS'] ?? ''
 
 async function handleWorkerRequest(
   order: ClusterTestWorkerRequest,
-  callBack: CallParent,
+  callBack: SendRequestToParent,
 ): Promise<ClusterTestWorkerResponse> {
   let targets: readonly ClusterTarget[]
   try {
@@ -40,9 +40,9 @@ async function handleWorkerRequest(
   return handleClusterTestRequest(
     order,
     { targets, open: openTargetCluster, clock: systemClock },
-    async (news) => (await callBack(news)) as ClusterTestProgressDecision,
+    async (news) => (await callBack(news)) as ClusterTestContinueDecision,
   )
 }
 
 preventPrototypePollution()
-serveWorkerOrders(handleWorkerRequest)
+serveWorkerRequests(handleWorkerRequest)

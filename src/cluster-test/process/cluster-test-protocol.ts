@@ -38,4 +38,4 @@ export interface ClusterTestProgress {
   readonly id?: string
   readonly says: string
 }
-export type ClusterTestProgressDecision = 'go' | 'stop'
+export type ClusterTestContinueDecision = 'go' | 'stop'

@@ -5,7 +5,7 @@ import type { PullMemory } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
 import { openBlobFactsCache } from '../../catalogs/blob-facts-cache.ts'
-import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { evaluateSnapshot } from '../evaluate.ts'
@@ -27,7 +27,7 @@ const openReadOnlyMirrorAt = createReadOnlyMirrorOpener()
 
 async function handleEvaluationRequest(
   order: EvaluationRequest,
-  callBack: CallParent,
+  callBack: SendRequestToParent,
 ): Promise<EvaluationResponse> {
   const { snapshot, budget } = order
   const call = (request: WorkerCallbackRequest) => callBack(request)
@@ -81,4 +81,4 @@ function createRemotePullMemory(call: (request: WorkerCallbackRequest) => Promis
 }
 
 preventPrototypePollution()
-serveWorkerOrders(handleEvaluationRequest)
+serveWorkerRequests(handleEvaluationRequest)

@@ -60,9 +60,9 @@ export function extractPublishEnvironment(
 }
 
 /** Milliseconds for one order, such as a base image over a slow line. */
-const requestTimeoutMs = 20 * 60_000
+const publishRequestTimeoutMs = 20 * 60_000
 /** Milliseconds until an idle process ends. */
-const idleTimeoutMs = 10 * 60_000
+const publishProcessIdleTimeoutMs = 10 * 60_000
 const maxQueuedRequests = 1000
 /** Restarts a process after this many orders, to free what has accumulated. */
 const maxRequestsPerProcess = 500
@@ -80,7 +80,7 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
     processes,
     maxWaiting: maxQueuedRequests,
     maxOrders: maxRequestsPerProcess,
-    maxIdleMs: idleTimeoutMs,
+    maxIdleMs: publishProcessIdleTimeoutMs,
     isForOneKey: true,
   })
   return {
@@ -100,7 +100,7 @@ export function openPublishClient(environment: PublishEnvironment, processes = 2
         }
       }
       try {
-        return await pool.run(order, requestTimeoutMs, answerCallback, toProcessPoolKey(order))
+        return await pool.run(order, publishRequestTimeoutMs, answerCallback, toProcessPoolKey(order))
       } catch (error) {
         if (failed !== undefined) throw failed.error
         if (!(error instanceof WorkerFault) || error.code === 'closed') throw error

@@ -33,4 +33,7 @@ export interface RegistryContext {
   readonly signPlatforms?: boolean | undefined
 }
 
-export type PublishRequestOf<Kind extends PublishRequest['kind']> = Extract<PublishRequest, { kind: Kind }>
+export type PublishRequestOfKind<Kind extends PublishRequest['kind']> = Extract<
+  PublishRequest,
+  { kind: Kind }
+>

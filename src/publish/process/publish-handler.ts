@@ -6,7 +6,7 @@ import { ensureSignableImage } from '../../adapters/image/provenance/attest-imag
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { readCatalogFiles } from './catalog-files.ts'
 import { toFailedPublishResponse } from './failed-response.ts'
-import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'
+import type { PublishRequestOfKind, PublishContext, RegistryContext } from './publish-context.ts'
 import { removeImages } from './remove-images.ts'
 import { fetchBuildStatus, sendWebhook } from './send-webhook.ts'
 import { loadSigningContext, attestPublishedImage, type SigningContext } from './signing.ts'
@@ -62,7 +62,7 @@ async function dispatchPublishRequest(
 }
 
 async function publishCatalogImage(
-  order: PublishRequestOf<'publish'>,
+  order: PublishRequestOfKind<'publish'>,
   ctx: PublishContext,
   registryCtx: RegistryContext,
   intend: ConfirmPublishIntent,
@@ -80,7 +80,7 @@ async function publishCatalogImage(
     annotations: order.annotations,
     ...(platforms.length > 0 && { platforms }),
   })
-  const answer = await pushImage(image, order, signing, intend)
+  const answer = await pushCatalogImage(image, order, signing, intend)
   if (answer.kind !== 'published') return answer
   // A registry may accept an image and not return it.
   const { isSame, differences, problems } = await publisher.verify(`${order.image}@${answer.digest}`, files)
@@ -102,7 +102,7 @@ async function publishCatalogImage(
 }
 
 async function rebaseImage(
-  order: PublishRequestOf<'rebase'>,
+  order: PublishRequestOfKind<'rebase'>,
   ctx: PublishContext,
   registryCtx: RegistryContext,
   intend: ConfirmPublishIntent,
@@ -117,16 +117,16 @@ async function rebaseImage(
     annotations: order.annotations,
     ...(platforms.length > 0 && { platforms }),
   })
-  const answer = await pushImage(image, order, signing, intend)
+  const answer = await pushCatalogImage(image, order, signing, intend)
   if (answer.kind !== 'published') return answer
   return attestPublishedImage(answer, image, order, signing, async () =>
     publisher.listBundles((await publisher.read(old)).files),
   )
 }
 
-async function pushImage(
+async function pushCatalogImage(
   image: BuiltCatalogImage,
-  { image: repository, tags, history }: PublishRequestOf<'publish'> | PublishRequestOf<'rebase'>,
+  { image: repository, tags, history }: PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>,
   signing: SigningContext,
   intend: ConfirmPublishIntent,
 ): Promise<PublishResponse> {
@@ -175,7 +175,7 @@ async function addPermanentTag(
 }
 
 async function retagImage(
-  { image, digest, tags }: PublishRequestOf<'retag'>,
+  { image, digest, tags }: PublishRequestOfKind<'retag'>,
   publisher: CatalogPublisher,
 ): Promise<PublishedImageResponse> {
   const before = await readTagDigests(image, tags, publisher)
@@ -191,7 +191,7 @@ async function retagImage(
 }
 
 async function readTagsAndBaseDigest(
-  { image, tags, base }: PublishRequestOf<'look'>,
+  { image, tags, base }: PublishRequestOfKind<'look'>,
   publisher: CatalogPublisher,
   digestOfBase: RegistryContext['digestOfBase'],
 ): Promise<PublishResponse> {
@@ -233,7 +233,7 @@ async function verifyTags(
 }
 
 async function callWebhook(
-  order: PublishRequestOf<'deliver'> | PublishRequestOf<'follow'>,
+  order: PublishRequestOfKind<'deliver'> | PublishRequestOfKind<'follow'>,
   { targets, transport, secretOf, now }: PublishContext,
 ): Promise<PublishResponse> {
   const grant = findWebhookGrant(targets, order, order.url)

@@ -15,7 +15,7 @@ import { openRegistry } from '../../adapters/registry/open-registry.ts'
 import { readRegistryTransport } from '../../adapters/registry/registry-access.ts'
 import { openTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
-import { serveWorkerOrders, type CallParent } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests, type SendRequestToParent } from '../../adapters/workers/answer-orders.ts'
 import { readPackageVersion } from '../../adapters/package-version.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { handlePublishRequest } from './publish-handler.ts'
@@ -33,7 +33,7 @@ delete processEnvironment['PUBLISH_CREDENTIALS']
 delete processEnvironment['PUBLISH_KEY_PASSWORD']
 const pushTargetsFile = processEnvironment['PUBLISH_TARGETS'] ?? ''
 
-const openReadOnlyMirrorAt = createReadOnlyMirrorOpener()
+const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 
 interface LoadedPublishContext {
   /** Compared on each order, so that a changed list takes effect. */
@@ -65,7 +65,7 @@ async function createPublishContext(text: string): Promise<LoadedPublishContext>
       made.catch(() => rooms.delete(at))
       return made
     },
-    mirrorAt: openReadOnlyMirrorAt,
+    mirrorAt: openReadOnlyGitMirror,
     secretOf: async (file) => (await readFile(resolve(dirname(pushTargetsFile), file), 'utf8')).trim(),
     transport: openTransport({ egress: transportConfig.egress }),
     // Registries on this machine count as internal.
@@ -109,7 +109,10 @@ async function readPushCredentials(target: PushTarget | undefined): Promise<read
   return [createDockerConfigCredentials(parseDockerConfig(inlinePushCredentials, 'PUBLISH_CREDENTIALS'))]
 }
 
-async function handleRequest(order: PublishRequest, callBack: CallParent): Promise<PublishResponse> {
+async function handlePublishProcessRequest(
+  order: PublishRequest,
+  callBack: SendRequestToParent,
+): Promise<PublishResponse> {
   let ctx: PublishContext
   try {
     ctx = await loadPublishContext()
@@ -124,7 +127,7 @@ async function handleRequest(order: PublishRequest, callBack: CallParent): Promi
 }
 
 preventPrototypePollution()
-serveWorkerOrders(handleRequest)
+serveWorkerRequests(handlePublishProcessRequest)
 
 /** Caches the key, because decrypting a protected one is slow by design. */
 export function openSigningKeyFile(path: string, password: string | undefined): () => Promise<SigningKey> {

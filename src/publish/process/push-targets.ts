@@ -74,7 +74,7 @@ export function findPushGrant(
   requester: RequestingRepository,
   image: string,
 ): PushGrant {
-  return findGrant(
+  return findPushTargetGrant(
     targets,
     requester,
     ({ push }) => push.some((pattern) => matchesImagePattern(pattern, image)),
@@ -88,7 +88,7 @@ export function findWebhookGrant(
   requester: RequestingRepository,
   url: string,
 ): PushGrant {
-  return findGrant(
+  return findPushTargetGrant(
     targets,
     requester,
     ({ webhooks }) => webhooks.some((one) => one.url === url),
@@ -96,7 +96,7 @@ export function findWebhookGrant(
   )
 }
 
-function findGrant(
+function findPushTargetGrant(
   targets: readonly PushTarget[],
   { github, installation }: RequestingRepository,
   isCovered: (target: PushTarget) => boolean,

@@ -8,10 +8,10 @@ import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import type { PublishResponse, ImageToRemove } from './publish-protocol.ts'
 
 /** Each tag costs a request; larger repositories are skipped. */
-const maxTags = 5000
-const maxConcurrentRequests = 4
+const maxTagsPerRepository = 5000
+const maxConcurrentRegistryRequests = 4
 /** Nested indexes are rare. */
-const maxIndexDepth = 3
+const maxImageIndexDepth = 3
 
 export async function removeImages(
   image: string,
@@ -20,34 +20,37 @@ export async function removeImages(
   registry: Pick<RegistryClient, 'fetchManifest'>,
 ): Promise<PublishResponse> {
   const tags = await publisher.listTags(image)
-  if (tags.length > maxTags)
+  if (tags.length > maxTagsPerRepository)
     return {
       kind: 'removed',
       gone: [],
-      kept: unwanted.map(({ digest }) => ({ digest, why: `the repository has more than ${maxTags} tags` })),
+      kept: unwanted.map(({ digest }) => ({
+        digest,
+        why: `the repository has more than ${maxTagsPerRepository} tags`,
+      })),
     }
   const going = new Map(unwanted.map(({ digest, tags: own }) => [digest, new Set(own)]))
   const needed = new Map<string, string>()
   const platforms = new Map<string, readonly string[]>()
   for (const { digest } of unwanted) {
     const found = await fetchManifestIfPresent(image, { digest }, registry)
-    platforms.set(digest, found ? await fetchChildDigests(image, found, registry) : [])
+    platforms.set(digest, found ? await fetchChildManifestDigests(image, found, registry) : [])
   }
   const beside = new Map<string, TaggedAttachment[]>([...platforms].flat(2).map((digest) => [digest, []]))
-  for (const part of splitIntoChunks(tags, maxConcurrentRequests))
+  for (const part of splitIntoChunks(tags, maxConcurrentRegistryRequests))
     await Promise.all(
       part.map(async (tag) => {
         const found = await fetchManifestIfPresent(image, { tag }, registry)
         // Deleted since the list was read.
         if (found === undefined) return
         if (going.get(found.digest)?.has(tag) === true) return
-        const children = await fetchChildDigests(image, found, registry)
+        const children = await fetchChildManifestDigests(image, found, registry)
         const ofSubject = beside.get(parseSubjectTag(tag) ?? '')
         if (ofSubject) return void ofSubject.push({ tag, digest: found.digest, children })
         for (const digest of [found.digest, ...children]) needed.set(digest, tag)
       }),
     )
-  addNeededAttachments(beside, needed)
+  addAttachmentsOfRetainedImages(beside, needed)
   const removed: string[] = []
   const retained: { digest: string; why: string }[] = []
   for (const { digest } of unwanted) {
@@ -90,7 +93,7 @@ function parseSubjectTag(tag: string): string | undefined {
 }
 
 /** Keeps the attachments of images that stay, which may in turn keep other images. */
-function addNeededAttachments(
+function addAttachmentsOfRetainedImages(
   beside: ReadonlyMap<string, readonly TaggedAttachment[]>,
   needed: Map<string, string>,
 ): void {
@@ -121,12 +124,12 @@ async function fetchAttachments(
   const found = new Set(parts.map(({ digest }) => digest))
   for (const { digest } of listed) {
     const manifest = await fetchManifestIfPresent(image, { digest }, registry)
-    if (manifest && parseManifestSubject(manifest.bytes) === subject) found.add(digest)
+    if (manifest && parseManifestSubjectDigest(manifest.bytes) === subject) found.add(digest)
   }
   return found
 }
 
-function parseManifestSubject(manifest: Uint8Array): unknown {
+function parseManifestSubjectDigest(manifest: Uint8Array): unknown {
   const { subject } = JSON.parse(new TextDecoder().decode(manifest)) as {
     subject?: { readonly digest?: unknown } | null
   }
@@ -150,7 +153,7 @@ async function fetchManifestIfPresent(
   }
 }
 
-async function fetchChildDigests(
+async function fetchChildManifestDigests(
   image: string,
   { manifest }: ManifestResponse,
   registry: Pick<RegistryClient, 'fetchManifest'>,
@@ -158,12 +161,13 @@ async function fetchChildDigests(
 ): Promise<readonly string[]> {
   if (manifest.kind !== 'index') return []
   const digests = manifest.manifests.map(({ digest }) => digest)
-  if (depth === maxIndexDepth) return digests
+  if (depth === maxImageIndexDepth) return digests
   const below: string[] = []
   for (const child of manifest.manifests) {
     if (!/index|manifest\.list/.test(child.mediaType)) continue
     const found = await fetchManifestIfPresent(image, { digest: child.digest }, registry)
-    if (found !== undefined) below.push(...(await fetchChildDigests(image, found, registry, depth + 1)))
+    if (found !== undefined)
+      below.push(...(await fetchChildManifestDigests(image, found, registry, depth + 1)))
   }
   return [...digests, ...below]
 }

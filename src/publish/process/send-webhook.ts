@@ -38,7 +38,7 @@ function signWebhookRequest({ secret, delivery, payload, now }: Omit<WebhookCall
 /** Any 2xx counts as received. Never rejects because of the receiver. */
 export async function sendWebhook(call: WebhookCall, transport: Transport): Promise<PublishResponse> {
   const { body, headers } = signWebhookRequest(call)
-  return toFailureOnRegistryError(async () => {
+  return catchRegistryErrorAsFailure(async () => {
     const reply = await transport.exchange({
       method: 'POST',
       url: new URL(call.url),
@@ -48,7 +48,7 @@ export async function sendWebhook(call: WebhookCall, transport: Transport): Prom
       redirects: 0,
     })
     if (reply.status < 200 || reply.status > 299) return toWebhookFailure(reply.status)
-    const statusUrl = webhookStartedBuildSchema.safeParse(tryParseJsonBody(reply.body)).data?.status_url
+    const statusUrl = webhookBuildResponseSchema.safeParse(tryParseJsonBody(reply.body)).data?.status_url
     const status = statusUrl === undefined ? undefined : toBuildStatusUrl(statusUrl, call.url)
     return { kind: 'delivered', ...(status !== undefined && { status }) }
   })
@@ -62,7 +62,7 @@ export async function fetchBuildStatus(
   const address = toBuildStatusUrl(status, url)
   if (address === undefined)
     return { kind: 'refused', why: 'the status URL is on a different host than the webhook' }
-  return toFailureOnRegistryError(async () => {
+  return catchRegistryErrorAsFailure(async () => {
     const reply = await transport.exchange({
       method: 'GET',
       url: new URL(address),
@@ -71,7 +71,7 @@ export async function fetchBuildStatus(
       redirects: 0,
     })
     if (reply.status !== 200) return toWebhookFailure(reply.status)
-    const build = buildProgressSchema.safeParse(tryParseJsonBody(reply.body)).data
+    const build = buildStatusSchema.safeParse(tryParseJsonBody(reply.body)).data
     if (build === undefined)
       return {
         kind: 'failed',
@@ -86,8 +86,8 @@ export async function fetchBuildStatus(
   })
 }
 
-const webhookStartedBuildSchema = z.object({ status_url: z.string().max(2000) })
-const buildProgressSchema = z.object({
+const webhookBuildResponseSchema = z.object({ status_url: z.string().max(2000) })
+const buildStatusSchema = z.object({
   status: z.enum(['queued', 'running', 'succeeded', 'failed']),
   url: z
     .url({ protocol: /^https?$/ })
@@ -117,7 +117,7 @@ function toWebhookFailure(status: number): PublishResponse {
   return { kind: 'failed', why: `the webhook returned HTTP ${status}`, retryable }
 }
 
-async function toFailureOnRegistryError(send: () => Promise<PublishResponse>): Promise<PublishResponse> {
+async function catchRegistryErrorAsFailure(send: () => Promise<PublishResponse>): Promise<PublishResponse> {
   try {
     return await send()
   } catch (error) {

@@ -8,9 +8,9 @@ import { attestImage } from '../../adapters/image/provenance/attest-image.ts'
 import { RegistryError } from '../../adapters/registry/registry-error.ts'
 import { toFailedPublishResponse } from './failed-response.ts'
 import type { PublishResponse, PublishedImageResponse } from './publish-protocol.ts'
-import type { PublishRequestOf, PublishContext, RegistryContext } from './publish-context.ts'
+import type { PublishRequestOfKind, PublishContext, RegistryContext } from './publish-context.ts'
 
-type ImageBuildRequest = PublishRequestOf<'publish'> | PublishRequestOf<'rebase'>
+type ImageBuildRequest = PublishRequestOfKind<'publish'> | PublishRequestOfKind<'rebase'>
 
 export interface SigningContext extends RegistryContext {
   readonly key: SigningKey | undefined
@@ -47,7 +47,10 @@ export async function attestPublishedImage(
     await attestImage(signing, {
       repository: order.image,
       digest,
-      loadBuild: async () => ({ listed: await listed(), build: createBuildRecord(image, order, signing) }),
+      loadBuild: async () => ({
+        listed: await listed(),
+        build: createImageBuildRecord(image, order, signing),
+      }),
     })
     return answer
   } catch (error) {
@@ -58,7 +61,7 @@ export async function attestPublishedImage(
   }
 }
 
-function createBuildRecord(
+function createImageBuildRecord(
   { base, platforms }: BuiltCatalogImage,
   order: ImageBuildRequest,
   { started, ctx }: SigningContext,

@@ -3,7 +3,7 @@
 import type { TreePathEntry } from '../../pull-request/path-change.ts'
 import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-image'
 import { findMigrationProblem, renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { trimCsvForTemplates } from '@catalog-bot/bundle/render/template-csv'
+import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { readRegistryBundle, type RegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import type { ReleasedBundle } from '@catalog-bot/fbc/template/render-released-catalog'
 import { renderChangeAsMermaid } from '../../pull-request/draw-change.ts'
@@ -96,7 +96,7 @@ function toReleasedBundle(
     image: reference,
     withMetadata,
     withObjects: renderBundle(bundle, reference),
-    csv: trimCsvForTemplates(bundle.csv.data),
+    csv: reduceCsvToTemplateFields(bundle.csv.data),
   }
 }
 

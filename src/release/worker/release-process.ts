@@ -2,7 +2,7 @@
 // has no secret and uses only git.
 import { GitError, isGitError } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
-import { serveWorkerOrders } from '../../adapters/workers/answer-orders.ts'
+import { serveWorkerRequests } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
 import { TooLargeError } from '../../catalogs/evaluation-budget.ts'
 import { UnsafeOverwriteError } from './package-at-base.ts'
@@ -29,4 +29,4 @@ async function handleReleaseRequest(order: ReleaseRequest): Promise<ReleaseRespo
 }
 
 preventPrototypePollution()
-serveWorkerOrders(handleReleaseRequest)
+serveWorkerRequests(handleReleaseRequest)

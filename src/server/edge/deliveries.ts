@@ -14,11 +14,11 @@ import { parsePushFromDelivery } from './push-of-delivery.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 
 /** GitHub caps payloads at 25 MB. */
-const maxBodyBytes = 25 * 1024 * 1024
+const maxWebhookBodyBytes = 25 * 1024 * 1024
 /** Nearly every delivery is shorter. Small ones have a separate memory limit, so that large ones cannot starve them. */
 const maxSmallBodyBytes = 1024 * 1024
 /** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
-const maxUnverifiedBytesByBodySize = { long: 8 * maxBodyBytes, usual: 64 * maxSmallBodyBytes } as const
+const maxUnverifiedBytesByBodySize = { long: 8 * maxWebhookBodyBytes, usual: 64 * maxSmallBodyBytes } as const
 
 export const deliveryPath = '/api/github/webhooks'
 
@@ -42,7 +42,7 @@ export function createDeliveryHandler({
   waitingFor,
   onAccepted,
 }: DeliveryHandlerOptions) {
-  const rooms: BodyMemoryBudgets = { ...maxUnverifiedBytesByBodySize }
+  const rooms: RequestBodyMemoryBudgets = { ...maxUnverifiedBytesByBodySize }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
     const started = performance.now()
@@ -99,21 +99,21 @@ export function hasValidSignature(
   )
 }
 
-type BodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytesByBodySize, number>
+type RequestBodyMemoryBudgets = Record<keyof typeof maxUnverifiedBytesByBodySize, number>
 
 /** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
 async function readBody(
   request: IncomingMessage,
-  rooms: BodyMemoryBudgets,
+  rooms: RequestBodyMemoryBudgets,
 ): Promise<Buffer | 'too-large' | 'crowded'> {
   const chunks: Buffer[] = []
   let length = 0
-  let budgetName: keyof BodyMemoryBudgets = 'usual'
+  let budgetName: keyof RequestBodyMemoryBudgets = 'usual'
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length
       rooms[budgetName] -= chunk.length
-      if (length > maxBodyBytes) return 'too-large'
+      if (length > maxWebhookBodyBytes) return 'too-large'
       if (budgetName === 'usual' && length > maxSmallBodyBytes) {
         rooms.usual += length
         rooms.long -= length

@@ -7,11 +7,11 @@ import { checkNamePrefix } from '../../report/report.ts'
 import { ownBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'
-import { storableNameSchema } from './push-of-delivery.ts'
+import { postgresSafeNameSchema } from './push-of-delivery.ts'
 
 const repositorySchema = z.object({
-  name: storableNameSchema,
-  owner: z.object({ login: storableNameSchema }),
+  name: postgresSafeNameSchema,
+  owner: z.object({ login: postgresSafeNameSchema }),
 })
 const installationSchema = z.object({ id: z.number().int().positive() })
 const pullSchema = z.object({ number: z.number().int().positive() })
@@ -33,12 +33,12 @@ const issueCommentSchema = z.object({
 })
 const checkSuiteSchema = z.object({ pull_requests: z.array(pullSchema).default([]) })
 const checkRunSchema = z.object({
-  name: storableNameSchema.catch(''),
+  name: postgresSafeNameSchema.catch(''),
   head_sha: shaSchema.optional(),
   conclusion: z.string().nullish(),
   pull_requests: z.array(pullSchema).default([]),
 })
-const repositoryNamesSchema = z.array(z.object({ full_name: storableNameSchema })).default([])
+const repositoryNamesSchema = z.array(z.object({ full_name: postgresSafeNameSchema })).default([])
 
 type PayloadJobMapper = (payload: unknown, appId: number | undefined) => readonly Job[]
 
@@ -55,14 +55,14 @@ const createPayloadJobMapper =
 const pullEventSchema = z.object({ ...commonEventSchemaFields, pull_request: pullSchema })
 const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
   pull_request: createPayloadJobMapper(pullEventSchema.extend({ action: z.string() }), (it) =>
-    relevantPullActionPattern.test(it.action) ? [createPullJob(it, it.pull_request)] : [],
+    handledPullRequestActionPattern.test(it.action) ? [createPullJob(it, it.pull_request)] : [],
   ),
   pull_request_review: createPayloadJobMapper(pullEventSchema, (it) => [createPullJob(it, it.pull_request)]),
   pull_request_review_thread: createPayloadJobMapper(pullEventSchema, (it) => [
     createPullJob(it, it.pull_request),
   ]),
   issue_comment: createPayloadJobMapper(issueCommentSchema, (it, appId) =>
-    it.issue.pull_request !== undefined && !isOwnCommentEvent(it, appId) ? [createPullJob(it, it.issue)] : [],
+    it.issue.pull_request !== undefined && !isBotCommentEvent(it, appId) ? [createPullJob(it, it.issue)] : [],
   ),
   check_run: createPayloadJobMapper(
     z.object({ ...commonEventSchemaFields, action: z.string(), check_run: checkRunSchema }),
@@ -76,22 +76,25 @@ const jobMapperByEvent: Readonly<Record<string, PayloadJobMapper>> = {
     z.object({ ...commonEventSchemaFields, action: z.string(), check_suite: checkSuiteSchema }),
     (it) => (it.action === 'rerequested' ? createPullJobsOrSweep(it, it.check_suite.pull_requests) : []),
   ),
-  push: createPayloadJobMapper(z.object({ ...commonEventSchemaFields, ref: storableNameSchema }), (it) => {
-    const branch = toBranchName(it.ref)
-    return branch !== undefined && !isTemporaryBranch(branch)
-      ? [createBranchJob(it, branch), createSweepJob(it)]
-      : []
-  }),
+  push: createPayloadJobMapper(
+    z.object({ ...commonEventSchemaFields, ref: postgresSafeNameSchema }),
+    (it) => {
+      const branch = toBranchName(it.ref)
+      return branch !== undefined && !isTemporaryBranch(branch)
+        ? [createBranchJob(it, branch), createSweepJob(it)]
+        : []
+    },
+  ),
   workflow_run: createPayloadJobMapper(
     z.object({
       ...commonEventSchemaFields,
-      workflow_run: z.object({ head_branch: storableNameSchema.nullable() }),
+      workflow_run: z.object({ head_branch: postgresSafeNameSchema.nullable() }),
     }),
     ({ workflow_run: { head_branch: branch }, ...it }) =>
       branch !== null && !isTemporaryBranch(branch) ? [createBranchJob(it, branch)] : [],
   ),
   merge_group: createPayloadJobMapper(
-    z.object({ ...commonEventSchemaFields, merge_group: z.object({ base_ref: storableNameSchema }) }),
+    z.object({ ...commonEventSchemaFields, merge_group: z.object({ base_ref: postgresSafeNameSchema }) }),
     (it) => {
       const branch = toBranchName(it.merge_group.base_ref)
       return branch === undefined ? [] : [createMergeGroupJob(it, branch)]
@@ -121,7 +124,7 @@ export function getEventMetricLabel(event: string): string {
   return Object.hasOwn(jobMapperByEvent, event) ? event : 'other'
 }
 
-const relevantPullActionPattern =
+const handledPullRequestActionPattern =
   /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
 /** Returns no jobs for events that are irrelevant or malformed. */
@@ -133,7 +136,7 @@ const statusEventSchema = z.object({
   ...commonEventSchemaFields,
   check_run: checkRunSchema.optional(),
   sha: shaSchema.optional(),
-  context: storableNameSchema.optional(),
+  context: postgresSafeNameSchema.optional(),
   state: z.string().optional(),
 })
 
@@ -155,7 +158,7 @@ export function parsePassingCommitStatus(event: string, payload: unknown): Passi
 /**
  * Ignores our App's own comment events, which would requeue each pull request. Edits of our comment by others count.
  */
-function isOwnCommentEvent(
+function isBotCommentEvent(
   { action, comment, sender }: z.infer<typeof issueCommentSchema>,
   appId: number | undefined,
 ): boolean {

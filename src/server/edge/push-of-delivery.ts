@@ -4,16 +4,16 @@ import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
 import type { RecordedPush } from '../../ports/pull-memory.ts'
 
 /** Postgres accepts neither NUL nor unpaired surrogates. */
-export const storableNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
+export const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const shaSchema = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 const pushPayloadSchema = z.object({
   action: z.enum(['opened', 'synchronize']),
-  repository: z.object({ name: storableNameSchema, owner: z.object({ login: storableNameSchema }) }),
+  repository: z.object({ name: postgresSafeNameSchema, owner: z.object({ login: postgresSafeNameSchema }) }),
   pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha: shaSchema }) }),
   after: shaSchema.optional(),
   sender: z.object({
     id: z.number().int().positive(),
-    login: storableNameSchema,
+    login: postgresSafeNameSchema,
     type: z.string().optional(),
   }),
 })

@@ -11,7 +11,7 @@ import { executeFreezeCommand } from '../../merge/freeze-commands.ts'
  * Records each command before it takes effect, then answers it. Returns false if the decision must be made again:
  * another instance was faster, or a merge freeze began or ended.
  */
-export async function answerCommentCommands(
+export async function executeCommentCommands(
   { snapshot, commands }: Pick<PullEvaluation, 'snapshot' | 'commands'>,
   ctx: JobContext<PullMemory & MergeFreezes & JobQueue & StateStore>,
 ): Promise<boolean> {

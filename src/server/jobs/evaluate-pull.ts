@@ -9,11 +9,11 @@ import type { EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
-import { answerCommentCommands } from './answer-commands.ts'
-import { decideOnContainedPull } from '../../merge/wait-for-merged-state.ts'
+import { executeCommentCommands } from './answer-commands.ts'
+import { resolvePullContainedInBase } from '../../merge/wait-for-merged-state.ts'
 import { fetchCommits } from '../../evaluate/fetch-commits.ts'
 import { isMergedByBot } from '../../jobs/is-merged-by-bot.ts'
-import { isServedBranch } from '../../jobs/is-served-branch.ts'
+import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
 import { cacheEvaluation } from '../../evaluate/evaluation-cache.ts'
 import { requeuePull } from '../../jobs/requeue-pull.ts'
 import {
@@ -24,12 +24,12 @@ import {
 import { requestPreview } from '../../publish/request-preview.ts'
 import { requestClusterTest } from '../../cluster-test/request-cluster-test.ts'
 import { recordPullClosedOrMerged, recordEvaluation } from '../../evaluate/record-evaluation.ts'
-import { reportUnservedPull } from '../../merge/report-unserved-pull.ts'
+import { reportPullOnUnhandledBranch } from '../../merge/report-unserved-pull.ts'
 import { republishMergedReport } from '../../jobs/merged-report.ts'
 import { requestReviews } from '../../evaluate/request-reviews.ts'
-import { readReadyCommentDelay } from '../../jobs/comment-debounce.ts'
+import { resolveReadyCommentDelaySeconds } from '../../jobs/comment-debounce.ts'
 import { handleClosedPull } from './handle-closed-pull.ts'
-import { recordUnservedPull } from '../../evaluate/record-unserved-pull.ts'
+import { recordPullOnUnhandledBranch } from '../../evaluate/record-unserved-pull.ts'
 import { recoverPendingMerge } from '../../merge/recover-pending-merge.ts'
 import { toVerdictRecord, publishEvaluation } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl } from '../../jobs/status-page-url.ts'
@@ -40,7 +40,7 @@ import type { JobSlot } from '../../jobs/job-scheduler.ts'
 /** Seconds until inconsistent data is read again. */
 const inconsistentReadRetrySeconds = 2
 /** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
-const unclearMergeRetrySeconds = 30
+const unknownMergeOutcomeRetrySeconds = 30
 /** Restarts within one job after commands took effect, before it returns to the queue. */
 const maxEvaluationRestarts = 5
 
@@ -50,13 +50,13 @@ export async function evaluatePull(
 ): Promise<void> {
   const slot = ctx.app.scheduler.startJob()
   try {
-    await evaluatePullInSlot(job, ctx, slot)
+    await evaluatePullInJobSlot(job, ctx, slot)
   } finally {
     slot.end()
   }
 }
 
-async function evaluatePullInSlot(
+async function evaluatePullInJobSlot(
   job: Extract<Job, { kind: 'pull' }>,
   ctx: JobContext<Store>,
   slot: JobSlot,
@@ -74,13 +74,13 @@ async function evaluatePullInSlot(
     await recordEvaluation(evaluation, ctx)
     ctx.app.metrics.verdicts.inc({ kind: verdict.kind })
     triggerCrashPoint('verdict-recorded')
-    if (!(await answerCommentCommands(evaluation, ctx))) continue
+    if (!(await executeCommentCommands(evaluation, ctx))) continue
     await slot.yieldToLightJobs()
     const isFirst = present !== undefined && present.comment === undefined
     const readyDelaySeconds =
       verdict.permit === undefined
         ? 0
-        : await readReadyCommentDelay(snapshot, ctx, isFirst ? 'first' : 'edit')
+        : await resolveReadyCommentDelaySeconds(snapshot, ctx, isFirst ? 'first' : 'edit')
     await publishEvaluation(evaluation, ctx, { present, isRestLater: readyDelaySeconds > 0 })
     triggerCrashPoint('report-published')
     // Another process may have merged and reported it since, so our report would be outdated.
@@ -96,7 +96,8 @@ async function evaluatePullInSlot(
       await store.dropReady(job.repository, [job.pull])
       await cacheEvaluation(evaluation, answers, ctx)
       if (verdict.kind !== 'unknown') await removeFromMergeQueue(job.pull, ctx)
-      if (!(await recoverPendingMerge(job.pull, ctx))) await store.enqueue(job, unclearMergeRetrySeconds)
+      if (!(await recoverPendingMerge(job.pull, ctx)))
+        await store.enqueue(job, unknownMergeOutcomeRetrySeconds)
       return
     }
 
@@ -115,7 +116,7 @@ async function evaluatePullInSlot(
   await store.enqueue(job, inconsistentReadRetrySeconds)
 }
 
-interface EvaluatedPull {
+interface EvaluationWithExistingReports {
   readonly evaluation: PullEvaluation
   /** Our comment and check runs when the pull request was read; absent if not read. */
   readonly present: OwnReports | undefined
@@ -127,7 +128,7 @@ async function readAndEvaluatePull(
   ctx: JobContext<Store>,
   slot: JobSlot,
   answers: Map<string, CheckAnswer>,
-): Promise<EvaluatedPull | undefined> {
+): Promise<EvaluationWithExistingReports | undefined> {
   const { forge, app } = ctx
   let size: PullSize | undefined
   let present: OwnReports | undefined
@@ -135,7 +136,7 @@ async function readAndEvaluatePull(
     onCounts: async ({ author, size: counted }) => {
       size = counted
       const isSmall = app.evaluationPool.isSmall({ repository: forge.repository, pull, author }, size)
-      slot.setCost(isSmall ? 'light' : 'heavy', toAuthorKey(author, forge))
+      slot.setCost(isSmall ? 'light' : 'heavy', toRepositoryAuthorKey(author, forge))
       await slot.yieldToLightJobs()
     },
     onOwnReports: (read) => void (present = read),
@@ -148,12 +149,12 @@ async function readAndEvaluatePull(
     await handleClosedPull(snapshot, ctx, present)
     return undefined
   }
-  if (!(await isServedBranch(snapshot.baseRef, ctx, { allowCached: true }))) {
-    await recordUnservedPull(snapshot, app.store)
+  if (!(await isBranchHandledByBot(snapshot.baseRef, ctx, { allowCached: true }))) {
+    await recordPullOnUnhandledBranch(snapshot, app.store)
     // The base may have changed since the merge began; the outcome is reported on the pull request wherever it is now.
-    if (!(await recoverPendingMerge(pull, ctx))) await requeuePull(pull, ctx, unclearMergeRetrySeconds)
+    if (!(await recoverPendingMerge(pull, ctx))) await requeuePull(pull, ctx, unknownMergeOutcomeRetrySeconds)
     if (await isMergedByBot(snapshot, ctx)) await republishMergedReport(pull, ctx, { present })
-    else await reportUnservedPull(snapshot, ctx, present)
+    else await reportPullOnUnhandledBranch(snapshot, ctx, present)
     return undefined
   }
   // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
@@ -180,13 +181,13 @@ async function readAndEvaluatePull(
   const started = performance.now()
   const hints: EvaluationHints = {
     size,
-    onLong: () => slot.setCost('heavy', toAuthorKey(fetched.author, forge)),
+    onLong: () => slot.setCost('heavy', toRepositoryAuthorKey(fetched.author, forge)),
   }
   const onAnswer = (question: CheckQuestion, answer: CheckAnswer) =>
     void answers.set(toCheckQuestionKey(question), answer)
   const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
-    const becomes = await decideOnContainedPull(fetched, ctx)
+    const becomes = await resolvePullContainedInBase(fetched, ctx)
     if (becomes === 'merged') await republishMergedReport(pull, ctx, { present })
     if (becomes === 'wait') await requeuePull(pull, ctx, inconsistentReadRetrySeconds)
     if (becomes !== 'open') return undefined
@@ -206,7 +207,7 @@ async function readAndEvaluatePull(
 }
 
 /** Pull requests of one author in one repository wait for one another. */
-function toAuthorKey(author: PullSnapshot['author'], { repository }: Forge): string {
+function toRepositoryAuthorKey(author: PullSnapshot['author'], { repository }: Forge): string {
   return `${toRepositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 

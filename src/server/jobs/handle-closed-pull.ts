@@ -8,8 +8,8 @@ import type { JobContext } from '../../jobs/job-context.ts'
 import { requeuePull } from '../../jobs/requeue-pull.ts'
 import { cancelPreviews } from '../../publish/request-preview.ts'
 import { recordPullClosedOrMerged } from '../../evaluate/record-evaluation.ts'
-import { isServedBranch } from '../../jobs/is-served-branch.ts'
-import { reportMergedByOthers } from '../../merge/report-unserved-pull.ts'
+import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
+import { reportPullMergedByOthers } from '../../merge/report-unserved-pull.ts'
 import { republishMergedReport } from '../../jobs/merged-report.ts'
 import { recoverPendingMerge } from '../../merge/recover-pending-merge.ts'
 import { createMergeRecoveryOptions } from '../../merge/merge-recovery-options.ts'
@@ -24,7 +24,7 @@ import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
-import { answerCommentCommands } from './answer-commands.ts'
+import { executeCommentCommands } from './answer-commands.ts'
 import { fetchConsistentSnapshot } from '../../evaluate/fetch-consistent.ts'
 import { evaluateSnapshot } from '../../evaluate/evaluate-snapshot.ts'
 
@@ -47,11 +47,11 @@ export async function handleClosedPull(
   ctx: JobContext<Store>,
   present?: OwnReports,
 ): Promise<void> {
-  await finishClosedPull(snapshot, ctx, present)
+  await cleanUpClosedPull(snapshot, ctx, present)
   await executeClosedPullCommands(snapshot, ctx)
 }
 
-async function finishClosedPull(
+async function cleanUpClosedPull(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
   present: OwnReports | undefined,
@@ -68,7 +68,7 @@ async function finishClosedPull(
   // The merging process knows GitHub's answer, so let it settle the merge.
   const isSettled = await recoverPendingMerge(snapshot.pull, ctx)
   if (!isSettled) await requeuePull(snapshot.pull, ctx, pendingMergeRetrySeconds)
-  if (snapshot.state === 'merged') await recoverLateMerge(snapshot, ctx)
+  if (snapshot.state === 'merged') await recoverAbandonedMerge(snapshot, ctx)
   const merge = await republishMergedReport(snapshot.pull, ctx, { present })
   await recordPullClosedOrMerged(
     snapshot,
@@ -83,9 +83,9 @@ async function finishClosedPull(
       snapshot.state === 'merged' &&
       isSettled &&
       !isOpen &&
-      (await isServedBranch(snapshot.baseRef, ctx, { allowCached: true }))
+      (await isBranchHandledByBot(snapshot.baseRef, ctx, { allowCached: true }))
     )
-      await reportMergedByOthers(snapshot, ctx, present)
+      await reportPullMergedByOthers(snapshot, ctx, present)
     return
   }
   triggerCrashPoint('landing-reported')
@@ -99,7 +99,10 @@ async function finishClosedPull(
 }
 
 /** A push that was given up may still have arrived; the branch shows that. */
-async function recoverLateMerge({ repository, pull }: PullSnapshot, ctx: JobContext<Store>): Promise<void> {
+async function recoverAbandonedMerge(
+  { repository, pull }: PullSnapshot,
+  ctx: JobContext<Store>,
+): Promise<void> {
   const { store } = ctx.app
   if ((await store.findMerge(repository, pull)) !== undefined) return
   for (const intent of await store.listAbandonedMerges(repository, pull)) {
@@ -120,7 +123,7 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
     findRecentRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
   if (
     pendingRollbacks(closed.comments).length === 0 ||
-    !(await isServedBranch(closed.baseRef, ctx, { allowCached: true }))
+    !(await isBranchHandledByBot(closed.baseRef, ctx, { allowCached: true }))
   )
     return
   const snapshot = await fetchConsistentSnapshot(closed, ctx)
@@ -128,16 +131,16 @@ async function executeClosedPullCommands(closed: PullSnapshot, ctx: ClosedPullCo
   if (snapshot !== undefined && snapshot.state !== 'open') {
     const comments = pendingRollbacks(snapshot.comments)
     const { commands } = await evaluateSnapshot({ ...snapshot, comments }, ctx)
-    await answerCommentCommands({ snapshot, commands }, ctx)
+    await executeCommentCommands({ snapshot, commands }, ctx)
     for (const record of await store.commands(snapshot.repository, snapshot.pull))
-      if (!onRecord.has(record.comment)) await reportUnclearRollback(record, snapshot, ctx)
+      if (!onRecord.has(record.comment)) await reportUnclearRollbackCommand(record, snapshot, ctx)
     if (commands.length === comments.length) return
   }
   await requeuePull(closed.pull, ctx, undecidedCommandRetrySeconds)
 }
 
 /** An open pull request reports this in its own comment; a merged one's comment is about the merge. */
-async function reportUnclearRollback(
+async function reportUnclearRollbackCommand(
   { comment, outcome, rollback }: CommandRecord,
   { pull }: PullSnapshot,
   { app, forge }: ClosedPullCommandContext,

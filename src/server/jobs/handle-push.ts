@@ -21,8 +21,8 @@ import { toLeaseName } from '../../jobs/lease-name.ts'
 import { createCachedTreeReader } from '../../catalogs/cached-trees.ts'
 import { advanceWebhookRebuild } from '../../publish/rebuild-webhook.ts'
 import { auditPush, reportBrokenCatalogs } from '../../merge/audit-push.ts'
-import { addContentDigest } from '../../jobs/publish-report.ts'
-import { isServedBranch } from '../../jobs/is-served-branch.ts'
+import { addDigestToCheckRunContent } from '../../jobs/publish-report.ts'
+import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
 import { isReleaseJobNeeded } from '../../release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
 import {
@@ -113,7 +113,7 @@ async function queueRebuild(
   const { workflow, event, webhook } = config.rebuild
   if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
   // The administrator's secret may sign only merged content of served branches.
-  if (webhook !== undefined && !(await isServedBranch(branch, ctx))) return { ...state, seen: tip }
+  if (webhook !== undefined && !(await isBranchHandledByBot(branch, ctx))) return { ...state, seen: tip }
   const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
   const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
   const changed = await findChangedCatalogs(state.seen, tip, config, ctx)
@@ -243,5 +243,5 @@ async function publishRebuildCheck(
   state: RebuildState,
   { forge }: JobContext,
 ): Promise<void> {
-  await publishMissingChecks(forge, commit, [addContentDigest(renderRebuildCheck(catalogs, state))])
+  await publishMissingChecks(forge, commit, [addDigestToCheckRunContent(renderRebuildCheck(catalogs, state))])
 }

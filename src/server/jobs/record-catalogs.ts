@@ -24,7 +24,7 @@ import { readConfig } from '../../catalogs/read-config.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import { isServedBranch } from '../../jobs/is-served-branch.ts'
+import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
 import type { JobContext } from '../../jobs/job-context.ts'
 
 /** If lost, the catalogs are compared again. */
@@ -32,7 +32,7 @@ const recordedCatalogTipCache = defineCacheNamespace<string>('recorded catalogs'
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
-const recordedTipTtlSeconds = 7 * 24 * 3600
+const recordedCatalogTipTtlSeconds = 7 * 24 * 3600
 
 const maxRecordedCatalogs = 100
 const maxRecordedPackages = 5000
@@ -42,7 +42,7 @@ export async function recordCatalogs(branch: string, ctx: JobContext<Cache & Pag
   const { app, forge, repository } = ctx
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
-  if (tip === undefined || !(await isServedBranch(branch, ctx, { allowCached: true }))) return
+  if (tip === undefined || !(await isBranchHandledByBot(branch, ctx, { allowCached: true }))) return
   const key = `${toRepositoryKey(forge.repository)} ${branch}`
   if ((await app.store.getCached(recordedCatalogTipCache, [key])).get(key) === tip) return
   try {
@@ -52,7 +52,7 @@ export async function recordCatalogs(branch: string, ctx: JobContext<Cache & Pag
     app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs could not be recorded')
     return
   }
-  await app.store.putCached(recordedCatalogTipCache, new Map([[key, tip]]), recordedTipTtlSeconds)
+  await app.store.putCached(recordedCatalogTipCache, new Map([[key, tip]]), recordedCatalogTipTtlSeconds)
 }
 
 async function recordCatalogsAtCommit(
@@ -68,7 +68,7 @@ async function recordCatalogsAtCommit(
   const roots = layout.catalogs.slice(0, maxRecordedCatalogs)
   const keys = createCatalogUrlKeys(roots)
   const before = new Map((await app.store.listCatalogTotals(forge.repository)).map((row) => [row.key, row]))
-  const owners = await readOwners(config, layout, entries, ctx)
+  const owners = await readPackageOwnerLookup(config, layout, entries, ctx)
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
   for (const [at, { root, version }] of roots.entries()) {
     const content = createHash('sha256').update(`${owners.digest}\n`)
@@ -102,7 +102,7 @@ async function recordCatalogsAtCommit(
   }
 }
 
-async function readOwners(
+async function readPackageOwnerLookup(
   config: Config,
   layout: Parameters<typeof findContainingCatalog>[1],
   entries: readonly {

@@ -11,8 +11,8 @@ import type { ReadyPulls } from '../../ports/ready-pulls.ts'
 import type { Store } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../adapters/github/github-app.ts'
 import { removeLeftoverStagingBranches } from '../../merge/staging-branches.ts'
-import { isServedBranch } from '../../jobs/is-served-branch.ts'
-import { revalidateOnNewBase } from '../../evaluate/evaluation-cache.ts'
+import { isBranchHandledByBot } from '../../jobs/is-served-branch.ts'
+import { revalidateCachedVerdictOnNewBase } from '../../evaluate/evaluation-cache.ts'
 import { readMergeQueueBranches } from '../../merge/merge-queue-branches.ts'
 import { retryBranchesWithNewRules } from '../../merge/rejected-pulls.ts'
 import { isScanDue } from '../../image-scan/scan-repository.ts'
@@ -64,7 +64,7 @@ export async function sweepRepository(
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
     // A configuration change on the default branch does not move other branches.
-    if (!(await isServedBranch(branch, ctx, { allowCached: true }))) unserved.add(branch)
+    if (!(await isBranchHandledByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
   }
   const sweptPullKey = (pull: PullNumber) => toPullKey(job.repository, pull)
   const before = await app.store.getCached(
@@ -140,7 +140,7 @@ async function revalidateCachedEvaluations(
   await forEachInParallel(moved, 2, async ({ open, tip }) => {
     if (clock.now() > end) return
     try {
-      const remainingSeconds = await revalidateOnNewBase(open, tip, ctx, pulls)
+      const remainingSeconds = await revalidateCachedVerdictOnNewBase(open, tip, ctx, pulls)
       if (remainingSeconds !== undefined) still.set(open.pull, remainingSeconds)
     } catch (error) {
       log.debug(

@@ -31,7 +31,7 @@ import { getStoreFolder, type BotSettings } from '../../jobs/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { toJobKey } from '../../adapters/store/jobs.ts'
 
-interface DrainOptions {
+interface QueueDrainOptions {
   readonly clock: Clock
   readonly concurrency: number
   /** Rejects with our own failures; the job is not retried in this run. */
@@ -39,7 +39,7 @@ interface DrainOptions {
   readonly signal: AbortSignal
 }
 
-interface DrainResult {
+interface QueueDrainResult {
   /** Jobs due too late or repeated too often. */
   readonly left: readonly Job[]
   readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
@@ -47,7 +47,7 @@ interface DrainResult {
 
 interface OnceQueue extends JobQueue {
   /** Resolves when no job is due soon. */
-  drain(options: DrainOptions): Promise<DrainResult>
+  drain(options: QueueDrainOptions): Promise<QueueDrainResult>
 }
 
 /** Milliseconds; enough for another merge or GitHub's mergeability to finish. */

@@ -26,7 +26,7 @@ import type { GitHubApp, InstalledRepository } from '../../adapters/github/githu
 import { readRepositoryFile } from '../../adapters/github/read-file.ts'
 
 /** Each costs several requests. */
-const maxRepositories = 12
+const maxDescribedRepositories = 12
 
 const knownRuleIds = new Set(allRules.map(({ id }) => id))
 
@@ -177,12 +177,12 @@ export function readSavedCredentials(dataDirectory: string): Record<string, stri
 /** Rejects with a ForgeError. */
 async function describeInstalledRepositories(github: GitHubApp): Promise<InstalledBranches> {
   const installed = await github.installedRepositories()
-  const described = installed.slice(0, maxRepositories)
-  const branches = await Promise.all(described.map((one) => fetchInstalledBranch(github, one)))
+  const described = installed.slice(0, maxDescribedRepositories)
+  const branches = await Promise.all(described.map((one) => fetchInstalledRepositoryBranch(github, one)))
   return { branches, more: installed.length - described.length }
 }
 
-async function fetchInstalledBranch(
+async function fetchInstalledRepositoryBranch(
   github: GitHubApp,
   { installation, repository }: InstalledRepository,
 ): Promise<InstalledBranch> {

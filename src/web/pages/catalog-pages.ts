@@ -91,7 +91,7 @@ export function renderCatalogPage(
     title: `Catalog ${catalog.key}`,
     crumbs: buildBreadcrumbs(repository, catalog),
     hasJson: true,
-    body: markup`${renderRecordedState(catalog, now)}${renderTable(
+    body: markup`${renderCatalogCommitInfo(catalog, now)}${renderTable(
       {
         label: 'Packages',
         columns: ['Package', 'Default channel', 'Head', '#Versions', 'Newest', 'Owners', 'Notes'],
@@ -117,7 +117,7 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
     title: its.displayName === undefined ? its.name : `${its.displayName} (${its.name})`,
     crumbs: buildBreadcrumbs(repository, catalog, its.name),
     hasJson: true,
-    body: markup`${renderRecordedState(catalog, now)} ${
+    body: markup`${renderCatalogCommitInfo(catalog, now)} ${
       its.deprecated !== undefined &&
       markup`<div class="note bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
     } ${its.description !== '' && markup`<p>${its.description}</p>`}
@@ -148,7 +148,7 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
         bundle.version === '' ? markup`<span class="faint">unknown</span>` : bundle.version,
         markup`<code>${bundle.name}</code>`,
         bundle.channels.length === 0 ? markup`<span class="faint">none</span>` : bundle.channels.join(', '),
-        renderBundleNotes(bundle),
+        renderBundleStatusNotes(bundle),
       ]),
     )}
 <h2>What new installations get</h2>${renderInstallModes(its)}
@@ -170,7 +170,7 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
   }
 }
 
-function renderBundleNotes({ deprecated, isStranded }: RecordedBundle): Html {
+function renderBundleStatusNotes({ deprecated, isStranded }: RecordedBundle): Html {
   return markup`${deprecated !== undefined && markup`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && markup`<span class="bad">stranded:</span> no upgrade path to a channel head`}`
 }
 
@@ -204,6 +204,6 @@ function renderInstallModes(its: PackageModel['package']): Html {
   )
 }
 
-function renderRecordedState({ commit, branch, root, recordedAt }: RecordedCatalog, now: number): Html {
+function renderCatalogCommitInfo({ commit, branch, root, recordedAt }: RecordedCatalog, now: number): Html {
   return markup`<p class="faint"><code>${root === '' ? '/' : root}</code> on <code>${branch}</code> at <code>${shortenSha(commit)}</code>, recorded ${renderTime(recordedAt, now)}</p>${emptyHtml}`
 }

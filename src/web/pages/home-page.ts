@@ -4,9 +4,9 @@ import type { VerdictKind } from '../../policy/verdict.ts'
 import { markup, emptyHtml } from '../html.ts'
 import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
-import { formatCount, renderState, renderTime } from './page-text.ts'
+import { formatCount, renderPullState, renderTime } from './page-text.ts'
 
-export interface HomeModel {
+export interface HomePageModel {
   readonly repositories: readonly {
     readonly repository: RepositoryName
     readonly isPublic: boolean
@@ -17,7 +17,7 @@ export interface HomeModel {
 }
 
 export function renderHomePage(
-  { repositories }: HomeModel,
+  { repositories }: HomePageModel,
   { now, login, canSignIn }: PageContext,
 ): StatusPage {
   const countOpenPulls = (open: Readonly<Partial<Record<VerdictKind, number>>>) =>
@@ -49,7 +49,7 @@ export function renderHomePage(
       repositories.map(({ repository, isPublic, open, stops, lastMerge }) => [
         markup`<a href="${repositoryPageUrl(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && markup` <span class="faint">private</span>`}`,
         stops > 0
-          ? markup`${renderState('stopped')} <span class="faint">${formatCount(stops, 'freeze')}</span>`
+          ? markup`${renderPullState('stopped')} <span class="faint">${formatCount(stops, 'freeze')}</span>`
           : markup`merging`,
         countOpenPulls(open),
         open.merge ?? 0,

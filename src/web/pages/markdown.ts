@@ -95,7 +95,7 @@ const markdownMarkPattern =
 const characterByEntity: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
 
 /** Renders a line of Markdown from report/ without its marks, and without links or other markup. */
-export function renderPlainLine(line: string): Html {
+export function renderMarkdownLine(line: string): Html {
   const text = line.replace(/^\s*(?:[-*] )?/, '').replaceAll('\u2060', '')
   const parts: Html[] = []
   let last = 0

@@ -6,7 +6,7 @@ import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from '../../report/page
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { shortenSha, renderTime } from './page-text.ts'
 
-export interface MergedModel {
+export interface MergedPageModel {
   readonly repository?: RepositoryName
   readonly pulls: readonly {
     readonly repository: RepositoryName
@@ -21,7 +21,7 @@ export interface MergedModel {
 }
 
 export function renderMergedPage(
-  { repository, pulls, before }: MergedModel,
+  { repository, pulls, before }: MergedPageModel,
   { now }: PageContext,
 ): StatusPage {
   const named = repository && `${repository.owner}/${repository.name}`
@@ -67,8 +67,8 @@ const getPullTitle = ({ title, pull }: { readonly title: string; readonly pull: 
   title === '' ? `Pull request ${pull}` : title
 
 /** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are GitHub's addresses. */
-export function renderMergedFeed(
-  { repository, pulls }: MergedModel,
+export function renderMergedPullsFeed(
+  { repository, pulls }: MergedPageModel,
   { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },
   now: number,
 ): string {

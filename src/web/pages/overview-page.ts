@@ -6,7 +6,7 @@ import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from 
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { formatCount, renderTime } from './page-text.ts'
 
-export interface OverviewModel {
+export interface OverviewPageModel {
   readonly repositories: readonly {
     readonly repository: RepositoryName
     readonly missing: number
@@ -15,7 +15,7 @@ export interface OverviewModel {
   }[]
 }
 
-export interface RepositoryOverviewModel {
+export interface RepositoryOverviewPageModel {
   readonly repository: RepositoryName
   readonly scan: { readonly at?: number; readonly unknown?: number }
   readonly missing: readonly {
@@ -43,7 +43,7 @@ export interface RepositoryOverviewModel {
   }[]
 }
 
-export function renderOverviewPage({ repositories }: OverviewModel, { now }: PageContext): StatusPage {
+export function renderOverviewPage({ repositories }: OverviewPageModel, { now }: PageContext): StatusPage {
   return {
     title: 'Overview',
     crumbs: [{ label: 'overview', to: '/overview' }],
@@ -65,7 +65,7 @@ export function renderOverviewPage({ repositories }: OverviewModel, { now }: Pag
 }
 
 export function renderRepositoryOverviewPage(
-  model: RepositoryOverviewModel,
+  model: RepositoryOverviewPageModel,
   { now }: PageContext,
 ): StatusPage {
   const { repository, scan, missing, stranded, weeks, rules, owners } = model

@@ -35,40 +35,40 @@ export function renderTime(at: number, now: number): Html {
 export const renderDueTime = (at: number, now: number): Html | string =>
   at > now + 60_000 ? renderTime(at, now) : 'in a moment'
 
-interface StateLabel {
+interface PullStateLabel {
   readonly word: string
   /** Shown with the color, for people who cannot distinguish colors. */
   readonly sign: string
   readonly tone: 'good' | 'calm' | 'bad' | 'unsure'
 }
 
-const stateLabelByVerdict: Readonly<Record<VerdictKind, StateLabel>> = {
+const stateLabelByVerdict: Readonly<Record<VerdictKind, PullStateLabel>> = {
   merge: { word: 'ready to merge', sign: '✓', tone: 'good' },
   wait: { word: 'waiting for review', sign: '⏳', tone: 'calm' },
   blocked: { word: 'blocked', sign: '✗', tone: 'bad' },
   unknown: { word: 'inconclusive', sign: '?', tone: 'unsure' },
 }
 
-const otherStateLabels = {
+const nonVerdictStateLabels = {
   merging: { word: 'merging now', sign: '↻', tone: 'good' },
   behind: { word: 'in the queue', sign: '≡', tone: 'good' },
   merged: { word: 'merged', sign: '✓', tone: 'good' },
   closed: { word: 'closed', sign: '–', tone: 'calm' },
   stopped: { word: 'frozen', sign: '■', tone: 'bad' },
-} as const satisfies Readonly<Record<string, StateLabel>>
+} as const satisfies Readonly<Record<string, PullStateLabel>>
 
-export type PullDisplayState = VerdictKind | keyof typeof otherStateLabels
+export type PullDisplayState = VerdictKind | keyof typeof nonVerdictStateLabels
 
-export function renderState(shown: PullDisplayState): Html {
-  const { word, sign, tone } = getStateLabel(shown)
+export function renderPullState(shown: PullDisplayState): Html {
+  const { word, sign, tone } = getPullStateLabel(shown)
   return markup`<span class="state ${tone}"><span aria-hidden="true">${sign}</span> ${word}</span>`
 }
 
-export const formatState = (shown: PullDisplayState): string => getStateLabel(shown).word
+export const formatState = (shown: PullDisplayState): string => getPullStateLabel(shown).word
 
-function getStateLabel(shown: PullDisplayState): StateLabel {
-  return shown in otherStateLabels
-    ? otherStateLabels[shown as keyof typeof otherStateLabels]
+function getPullStateLabel(shown: PullDisplayState): PullStateLabel {
+  return shown in nonVerdictStateLabels
+    ? nonVerdictStateLabels[shown as keyof typeof nonVerdictStateLabels]
     : stateLabelByVerdict[shown as VerdictKind]
 }
 
@@ -82,7 +82,7 @@ export function shortenSha(commit: string): string {
   return commit.slice(0, 12)
 }
 
-export function toSentence(clause: string): string {
+export function capitalizeAsSentence(clause: string): string {
   const text = clause.trim()
   if (text === '') return ''
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`

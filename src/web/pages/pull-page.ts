@@ -5,14 +5,14 @@ import type { ApprovalView, ReasonView, VerdictChange } from '../../ports/page-r
 import { markup, emptyHtml, type Html } from '../html.ts'
 import { pullPageUrl, repositoryPageUrl, rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
-import { renderPlainLine } from './markdown.ts'
+import { renderMarkdownLine } from './markdown.ts'
 import {
   formatCount,
   renderDueTime,
   formatDuration,
-  toSentence,
+  capitalizeAsSentence,
   shortenSha,
-  renderState,
+  renderPullState,
   renderTime,
   type PullDisplayState,
 } from './page-text.ts'
@@ -44,7 +44,7 @@ export interface MergeExplanation {
   }
 }
 
-export interface PullModel {
+export interface PullPageModel {
   readonly repository: RepositoryName
   readonly pull: number
   readonly url: string
@@ -78,7 +78,7 @@ export interface PullModel {
   readonly limitedUntil?: number
 }
 
-export function renderPullPage(model: PullModel, setting: PageContext): StatusPage {
+export function renderPullPage(model: PullPageModel, setting: PageContext): StatusPage {
   const { repository, pull, title, merge } = model
   const named = `${repository.owner}/${repository.name}`
   return {
@@ -92,16 +92,16 @@ export function renderPullPage(model: PullModel, setting: PageContext): StatusPa
       model.changeLines.length === 0
         ? emptyHtml
         : markup`
-<h2>What it changes</h2><ul class="facts">${model.changeLines.map((line) => markup`<li>${renderPlainLine(line)}</li>`)}</ul>`
+<h2>What it changes</h2><ul class="facts">${model.changeLines.map((line) => markup`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
     } ${renderCommandHistory(model)} ${renderVerdictHistory(model, setting.now)}`,
   }
 }
 
-function renderPullSummary(model: PullModel, now: number): Html {
+function renderPullSummary(model: PullPageModel, now: number): Html {
   const { author, baseRef, head, openedAt, lookedAt, endedAt, since, url, draft } = model
   return markup`
 <dl>
-<dt>State</dt><dd>${renderState(model.state)}${draft && ', draft'} since ${renderTime(endedAt ?? since, now)}</dd>
+<dt>State</dt><dd>${renderPullState(model.state)}${draft && ', draft'} since ${renderTime(endedAt ?? since, now)}</dd>
 <dt>Author</dt><dd>${author ?? 'a deleted account'}</dd>
 <dt>Branch</dt><dd><code>${baseRef}</code></dd>
 <dt>Head</dt><dd><code>${shortenSha(head)}</code></dd>
@@ -110,7 +110,7 @@ function renderPullSummary(model: PullModel, now: number): Html {
 <dt>On GitHub</dt><dd><a href="${url}">View the pull request</a></dd></dl>`
 }
 
-function renderMergeExplanation(merge: MergeExplanation, { repository }: PullModel, now: number): Html {
+function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPageModel, now: number): Html {
   const { commit, baseRef, base, head, begunAt, mergedAt, verdict, approvals, published } = merge
   const before = (at: number) =>
     at <= mergedAt ? `${formatDuration(mergedAt - at)} before the merge` : 'after the merge'
@@ -131,7 +131,7 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullMod
       ? markup`<li>Images: no publication is recorded. Either catalog-bot does not publish images for this branch, or publishing has not started yet.</li>`
       : markup`<li>Images: ${{ published: 'published', pending: 'being published', failed: markup`<strong class="bad">could not be published</strong>` }[published.state]}.${
           published.lines.length > 0 &&
-          markup`<ul>${published.lines.map((line) => markup`<li>${renderPlainLine(line)}</li>`)}</ul>`
+          markup`<ul>${published.lines.map((line) => markup`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
         }</li>`
   }</ul>`
 }
@@ -141,13 +141,13 @@ function renderApprovalTime(at: string, now: number, before: (at: number) => str
   return Number.isFinite(when) ? markup` ${renderTime(when, now)}, ${before(when)}` : emptyHtml
 }
 
-function renderNotMergedReasons(model: PullModel, now: number): Html {
+function renderNotMergedReasons(model: PullPageModel, now: number): Html {
   const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
   if (model.state === 'closed')
     return markup`
-<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The latest result before that follows.</p>${renderReasonList(reasons)}`
+<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The latest result before that follows.</p>${renderMergeReasonList(reasons)}`
   return markup`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result follows.</p></div>`}${renderReasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub rejected the merge: ${toSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result follows.</p></div>`}${renderMergeReasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? markup`<p class="faint">Not checked.</p>`
       : markup`<ul class="facts">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`
@@ -161,15 +161,15 @@ function renderNotMergedReasons(model: PullModel, now: number): Html {
   }`
 }
 
-function renderReasonList(reasons: readonly ReasonView[]): Html {
+function renderMergeReasonList(reasons: readonly ReasonView[]): Html {
   if (reasons.length === 0) return markup`<p class="faint">No reason is recorded.</p>`
   return markup`<ul class="facts">${reasons.map(
     ({ text, who }) =>
-      markup`<li>${toSentence(text)}${who !== undefined && who.length > 0 && markup` <span class="faint">${who.join(', ')}</span>`}</li>`,
+      markup`<li>${capitalizeAsSentence(text)}${who !== undefined && who.length > 0 && markup` <span class="faint">${who.join(', ')}</span>`}</li>`,
   )}</ul>`
 }
 
-function renderFindings({ findings }: PullModel): Html {
+function renderFindings({ findings }: PullPageModel): Html {
   if (findings.length === 0) return emptyHtml
   return markup`
 <h2>Findings</h2>${renderTable(
@@ -183,7 +183,7 @@ function renderFindings({ findings }: PullModel): Html {
   )}`
 }
 
-function renderCommandHistory({ commands }: PullModel): Html {
+function renderCommandHistory({ commands }: PullPageModel): Html {
   if (commands.length === 0) return emptyHtml
   return markup`
 <h2>Commands</h2>${renderTable(
@@ -197,7 +197,7 @@ function renderCommandHistory({ commands }: PullModel): Html {
   )}`
 }
 
-function renderVerdictHistory({ history }: PullModel, now: number): Html {
+function renderVerdictHistory({ history }: PullPageModel, now: number): Html {
   return markup`
 <h2>Verdict history</h2><p class="faint">Every change of verdict, reason, or commit, newest first (${formatCount(history.length, 'entry', 'entries')}).</p>${renderTable(
     {
@@ -207,8 +207,8 @@ function renderVerdictHistory({ history }: PullModel, now: number): Html {
     },
     history.map(({ at, verdict, reasons, checks, head, base, baseRef }) => [
       renderTime(at, now),
-      renderState(verdict),
-      markup`<ul class="plain">${reasons.map(({ text }) => markup`<li>${toSentence(text)}</li>`)}</ul>`,
+      renderPullState(verdict),
+      markup`<ul class="plain">${reasons.map(({ text }) => markup`<li>${capitalizeAsSentence(text)}</li>`)}</ul>`,
       markup`<ul class="plain">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`,
       markup`<code>${shortenSha(head)}</code> on <code>${baseRef}</code> <code>${shortenSha(base)}</code>`,
     ]),

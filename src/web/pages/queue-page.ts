@@ -14,8 +14,8 @@ import { renderTable, type PageContext, type StatusPage } from './status-page.ts
 import {
   formatCount,
   renderDueTime,
-  toSentence,
-  renderState,
+  capitalizeAsSentence,
+  renderPullState,
   formatState,
   renderTime,
   type PullDisplayState,
@@ -54,7 +54,7 @@ export interface RateLimitedWork {
   readonly until: number
 }
 
-export interface QueueModel {
+export interface QueuePageModel {
   readonly repository: RepositoryName
   readonly isPublic: boolean
   readonly url: string
@@ -80,7 +80,11 @@ export interface QueueModel {
 }
 
 /** `resumeToken`: the token that the resume form sends for a visitor who may end a stop. */
-export function renderQueuePage(model: QueueModel, setting: PageContext, resumeToken?: string): StatusPage {
+export function renderQueuePage(
+  model: QueuePageModel,
+  setting: PageContext,
+  resumeToken?: string,
+): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting
   const link = (pull: number): Html => markup`<a href="${pullPageUrl(repository, pull)}">#${pull}</a>`
@@ -98,7 +102,7 @@ export function renderQueuePage(model: QueueModel, setting: PageContext, resumeT
         ? markup`<p class="faint">No merges are in progress.</p>`
         : markup`<ul class="plain">${merging.map(
             ({ pull, baseRef, since, how }) =>
-              markup`<li>${renderState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, started ${renderTime(since, now)}`}</li>`,
+              markup`<li>${renderPullState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, started ${renderTime(since, now)}`}</li>`,
           )}</ul>`
     }
 <h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : markup`${formatCount(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
@@ -109,14 +113,14 @@ export function renderQueuePage(model: QueueModel, setting: PageContext, resumeT
       },
       pulls.map((pull) => [
         markup`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
-        renderState(pull.state),
+        renderPullState(pull.state),
         renderTime(pull.since, now),
-        renderReasons(pull),
+        renderQueueReasons(pull),
         pull.behind !== undefined
           ? markup`after ${link(pull.behind)}`
           : pull.who.length > 0
             ? markup`${pull.who.join(', ')}`
-            : markup`<span class="faint">${formatWaitingForWhom(pull.state)}</span>`,
+            : markup`<span class="faint">${formatAwaitedParty(pull.state)}</span>`,
         renderTime(pull.openedAt, now),
       ]),
     )} ${
@@ -137,18 +141,18 @@ export function renderQueuePage(model: QueueModel, setting: PageContext, resumeT
   }
 }
 
-function renderReasons({ reasons }: QueuedPullView): Html {
+function renderQueueReasons({ reasons }: QueuedPullView): Html {
   const [first, ...more] = reasons
   if (first === undefined) return markup`<span class="faint">all checks passed</span>`
-  return markup`${toSentence(first.text)}${more.length > 0 && markup` <span class="faint">and ${formatCount(more.length, 'more reason')}</span>`}`
+  return markup`${capitalizeAsSentence(first.text)}${more.length > 0 && markup` <span class="faint">and ${formatCount(more.length, 'more reason')}</span>`}`
 }
 
-function formatWaitingForWhom(shown: PullDisplayState): string {
+function formatAwaitedParty(shown: PullDisplayState): string {
   if (shown === 'blocked') return 'the author'
   return shown === 'wait' ? 'reviewers' : 'catalog-bot'
 }
 
-function renderRateLimitNote({ limited }: QueueModel, now: number): Html {
+function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
   if (limited.length === 0) return emptyHtml
   const formatWork = ({ kind, pulls = 0 }: RateLimitedWork) =>
     ({
@@ -159,13 +163,13 @@ function renderRateLimitNote({ limited }: QueueModel, now: number): Html {
     })[kind]
   return markup`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
     (work) =>
-      markup`<li>${toSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
+      markup`<li>${capitalizeAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
   )}</ul></div>`
 }
 
 function renderFreezeNote(
   stop: FreezeView,
-  { repository }: QueueModel,
+  { repository }: QueuePageModel,
   now: number,
   resumeToken: string | undefined,
 ): Html {
@@ -180,7 +184,7 @@ function renderFreezeNote(
     resumeToken === undefined
       ? emptyHtml
       : markup`<form method="post" action="${repositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
-  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && markup` It started with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${toSentence(reason)}</p>`}<p>${
+  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && markup` It started with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${capitalizeAsSentence(reason)}</p>`}<p>${
     kind === 'refused'
       ? markup`catalog-bot retries automatically${tryAgainAt !== undefined && markup` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
       : markup`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request into this branch'}.`

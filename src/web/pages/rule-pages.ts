@@ -4,16 +4,16 @@ import { renderMarkdown } from './markdown.ts'
 import { rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 
-export interface RulesModel {
+export interface RulesPageModel {
   readonly rules: readonly Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title'>[]
 }
 
-export interface RuleModel extends Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title' | 'since'> {
+export interface RulePageModel extends Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title' | 'since'> {
   /** Our own Markdown. Absent if it is not installed. */
   readonly page?: string
 }
 
-export function renderRulesPage({ rules }: RulesModel): StatusPage {
+export function renderRulesPage({ rules }: RulesPageModel): StatusPage {
   return {
     title: 'Rules',
     crumbs: [{ label: 'rules', to: rulePageUrl() }],
@@ -30,7 +30,7 @@ export function renderRulesPage({ rules }: RulesModel): StatusPage {
   }
 }
 
-export function renderRulePage({ id, check, severity, title, since, page }: RuleModel): StatusPage {
+export function renderRulePage({ id, check, severity, title, since, page }: RulePageModel): StatusPage {
   return {
     title: id,
     crumbs: [

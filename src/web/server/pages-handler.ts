@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import {
-  isCanonical,
+  isCanonicalUrlPath,
   repositoryPageUrl,
   parsePageUrl,
   parseRequestTarget,
@@ -62,7 +62,7 @@ export interface PagesOptions {
   readonly resume?: UnfreezeHandler | undefined
 }
 
-type SendNoticePage = (kind: NoticeKind, more?: string, headers?: PageResponse['headers']) => boolean
+type NoticePageSender = (kind: NoticeKind, more?: string, headers?: PageResponse['headers']) => boolean
 type PageRequestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 /** Returns undefined if pages are disabled. */
@@ -182,7 +182,7 @@ export function createPagesHandler({
     if (pageRequest.page === 'sign-out' || pageRequest.page === 'resume') return sendNotice('not-found')
 
     // One key per page, regardless of the rest of the request; older list pages are not cached.
-    const key = isShared && !query.has('before') && isCanonical(path) ? `${form} ${path}` : undefined
+    const key = isShared && !query.has('before') && isCanonicalUrlPath(path) ? `${form} ${path}` : undefined
     const before = key === undefined ? undefined : made.get(key)
     if (before !== undefined) {
       send(before.answer)
@@ -205,7 +205,7 @@ export function createPagesHandler({
   }
 
   /** Ends a session whose token GitHub rejected. */
-  async function endSession(session: PageSession | undefined, notice: SendNoticePage): Promise<boolean> {
+  async function endSession(session: PageSession | undefined, notice: NoticePageSender): Promise<boolean> {
     if (session !== undefined) await signIn?.end(session)
     return notice('sign-in', undefined, { 'set-cookie': signIn?.clearedCookies ?? [] })
   }
@@ -260,7 +260,7 @@ export function createPagesHandler({
     session: PageSession | undefined,
     request: IncomingMessage,
     send: (answer: PageResponse) => void,
-    notice: SendNoticePage,
+    notice: NoticePageSender,
   ): Promise<boolean> {
     if (requested.page !== 'sign-out' && requested.page !== 'resume') return notice('not-found')
     const { origin } = request.headers

@@ -10,7 +10,7 @@ import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { formatPullUrl } from '../../report/github-urls.ts'
-import type { MergeExplanation, PullModel, FindingView } from '../pages/pull-page.ts'
+import type { MergeExplanation, PullPageModel, FindingView } from '../pages/pull-page.ts'
 import { compareBySeverity } from '../../report/describe-findings.ts'
 import type { StoredEvaluationReport } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
@@ -18,9 +18,9 @@ import { pullPublicationState } from '../../jobs/pull-publication.ts'
 
 type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullMemory & StateStore & Cache
 
-const maxShownChanges = 200
-const maxShownFindings = 100
-const maxChangeLines = 60
+const maxDisplayedVerdictChanges = 200
+const maxDisplayedFindings = 100
+const maxDisplayedCatalogChangeLines = 60
 
 /** Undefined if the bot never evaluated it. */
 export async function readPullModel(
@@ -28,13 +28,13 @@ export async function readPullModel(
   repository: RepositoryName,
   number: number,
   web: string,
-): Promise<PullModel | undefined> {
+): Promise<PullPageModel | undefined> {
   if (!Number.isSafeInteger(number) || number > 2_147_483_647) return undefined
   const pull = toPullNumber(number)
   const [row, merged, history, commands, openMerges, parked, recordedMerge, limited] = await Promise.all([
     store.findPullRecord(repository, pull),
     store.mergedPull(repository, pull),
-    store.verdictChanges(repository, pull, maxShownChanges),
+    store.verdictChanges(repository, pull, maxDisplayedVerdictChanges),
     store.commands(repository, pull),
     store.listPendingMerges(repository),
     store.parkedPull(repository, pull),
@@ -66,7 +66,7 @@ export async function readPullModel(
               ? 'behind'
               : row.verdict,
     findings: report === undefined ? [] : toFindingViews(report),
-    changeLines: report?.changeLines.slice(0, maxChangeLines) ?? [],
+    changeLines: report?.changeLines.slice(0, maxDisplayedCatalogChangeLines) ?? [],
     commands: commands.map(({ login, command, outcome, head }) => ({ login, command, outcome, head })),
     history,
     ...(merged && {
@@ -80,7 +80,7 @@ export async function readPullModel(
 }
 
 type PullSummary = Omit<
-  PullModel,
+  PullPageModel,
   'repository' | 'pull' | 'url' | 'state' | 'findings' | 'changeLines' | 'commands' | 'history'
 >
 
@@ -166,7 +166,7 @@ function toFindingViews({ verdict }: StoredEvaluationReport): readonly FindingVi
   return verdict.outcomes
     .flatMap(({ findings }) => findings)
     .toSorted(compareBySeverity)
-    .slice(0, maxShownFindings)
+    .slice(0, maxDisplayedFindings)
     .map(({ rule, severity, what, fix, at, overridden }) => ({
       rule,
       severity,

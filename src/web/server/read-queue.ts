@@ -6,21 +6,21 @@ import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { MergeIntent, MergeRecords } from '../../ports/merge-records.ts'
 import type { ListedRepository, PageRecords, PullRecord } from '../../ports/page-records.ts'
 import type { BadgeModel } from '../pages/badge.ts'
-import type { HomeModel } from '../pages/home-page.ts'
-import type { MergedModel } from '../pages/merged-page.ts'
-import type { QueuedPullView, QueueModel, FreezeView } from '../pages/queue-page.ts'
+import type { HomePageModel } from '../pages/home-page.ts'
+import type { MergedPageModel } from '../pages/merged-page.ts'
+import type { QueuedPullView, QueuePageModel, FreezeView } from '../pages/queue-page.ts'
 import { readRateLimitedPulls, readRateLimitedJobs } from '../../jobs/rate-limit-waits.ts'
 
 export type QueueRecordStore = PageRecords & MergeFreezes & MergeRecords & Cache
 
-const maxShownPulls = 1000
+const maxDisplayedPulls = 1000
 const maxFreezeEvents = 20
 const mergedPullsPerPage = 50
 
 export async function readHomeModel(
   store: QueueRecordStore,
   listed: readonly ListedRepository[],
-): Promise<HomeModel> {
+): Promise<HomePageModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.listFreezes()])
   const last = new Map<string, { pull: number; at: number }>()
   // The newest merges of all repositories suffice; a repository without recent merges shows none.
@@ -50,9 +50,9 @@ export async function readQueueModel(
   store: QueueRecordStore,
   { repository, isPublic }: ListedRepository,
   webUrl: string,
-): Promise<QueueModel> {
+): Promise<QueuePageModel> {
   const [rows, openMerges, stops, events] = await Promise.all([
-    store.listOpenPullRecords(repository, maxShownPulls),
+    store.listOpenPullRecords(repository, maxDisplayedPulls),
     store.listPendingMerges(repository),
     store.listFreezes(repository),
     store.listFreezeEvents(repository, maxFreezeEvents),
@@ -79,7 +79,7 @@ export async function readQueueModel(
     }),
     url: `${webUrl}/${encodeURIComponent(repository.owner)}/${encodeURIComponent(repository.name)}/pulls`,
     pulls: rows.map((row) => toQueuedPull(row, openMerges)),
-    isCut: rows.length === maxShownPulls,
+    isCut: rows.length === maxDisplayedPulls,
     merging: openMerges.map(({ pull, baseRef, begunAt, method }) => ({
       pull,
       baseRef,
@@ -140,7 +140,7 @@ export async function readMergedPullsModel(
   listed: readonly ListedRepository[],
   repository: RepositoryName | undefined,
   before: number | undefined,
-): Promise<MergedModel> {
+): Promise<MergedPageModel> {
   const pulls = await store.mergedPulls(
     listed.map((one) => one.repository),
     mergedPullsPerPage + 1,

@@ -14,12 +14,12 @@ import {
 } from '../pages/catalog-pages.ts'
 import { renderStatusPage, type PageContext, type StatusPage } from '../pages/status-page.ts'
 import { renderHomePage } from '../pages/home-page.ts'
-import { renderMergedFeed, renderMergedPage, type MergedModel } from '../pages/merged-page.ts'
+import { renderMergedPullsFeed, renderMergedPage, type MergedPageModel } from '../pages/merged-page.ts'
 import {
   renderOverviewPage,
   renderRepositoryOverviewPage,
-  type OverviewModel,
-  type RepositoryOverviewModel,
+  type OverviewPageModel,
+  type RepositoryOverviewPageModel,
 } from '../pages/overview-page.ts'
 import { renderPullPage } from '../pages/pull-page.ts'
 import { renderQueuePage } from '../pages/queue-page.ts'
@@ -80,21 +80,21 @@ export async function renderRequestedPage(
       return renderModel(await readOverviewModel(store, repositories), renderOverviewPage)
     case 'rules':
       return renderModel(
-        { rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleRow) },
+        { rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(toRuleTableRow) },
         renderRulesPage,
       )
     case 'rule': {
       const rule = allRules.find(({ id }) => id === asked.id)
       const text = ruleText(asked.id)
       return renderModel(
-        rule && { ...toRuleRow(rule), since: rule.since, ...(text !== undefined && { page: text }) },
+        rule && { ...toRuleTableRow(rule), since: rule.since, ...(text !== undefined && { page: text }) },
         renderRulePage,
       )
     }
     case 'merged':
     case 'repository-merged': {
       const of = asked.page === 'merged' ? undefined : one?.repository
-      const model = await readMergedPullsModel(store, repositories, of, parseBeforeParameter(query))
+      const model = await readMergedPullsModel(store, repositories, of, parseBeforeQueryParameter(query))
       return form === 'atom' ? renderFeed(model) : renderModel(model, renderMergedPage)
     }
     case 'repository':
@@ -147,19 +147,23 @@ export async function renderRequestedPage(
       return undefined
   }
 
-  function renderFeed(model: MergedModel): PageResponse {
-    return { status: 200, form: 'atom', body: renderMergedFeed(model, { publicUrl, webUrl }, setting.now) }
+  function renderFeed(model: MergedPageModel): PageResponse {
+    return {
+      status: 200,
+      form: 'atom',
+      body: renderMergedPullsFeed(model, { publicUrl, webUrl }, setting.now),
+    }
   }
 }
 
-const toRuleRow = ({ id, check, severity, title }: (typeof allRules)[number]) => ({
+const toRuleTableRow = ({ id, check, severity, title }: (typeof allRules)[number]) => ({
   id,
   check,
   severity,
   title,
 })
 
-function parseBeforeParameter(query: URLSearchParams): number | undefined {
+function parseBeforeQueryParameter(query: URLSearchParams): number | undefined {
   const text = query.get('before') ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
@@ -213,8 +217,8 @@ async function readPackageModel(
 async function readOverviewModel(
   store: CatalogRecordStore,
   listed: readonly ListedRepository[],
-): Promise<OverviewModel> {
-  const repositories: OverviewModel['repositories'][number][] = []
+): Promise<OverviewPageModel> {
+  const repositories: OverviewPageModel['repositories'][number][] = []
   for (const { repository } of listed) {
     const [scan, catalogs] = await Promise.all([
       readScanState(store, repository),
@@ -234,7 +238,7 @@ async function readRepositoryOverviewModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   now: number,
-): Promise<RepositoryOverviewModel> {
+): Promise<RepositoryOverviewPageModel> {
   const today = Math.floor(now / millisecondsPerDay)
   const [scan, stranded, days] = await Promise.all([
     readScanState(store, repository),
@@ -257,15 +261,15 @@ async function readRepositoryOverviewModel(
     weeks: Array.from({ length: maxHistoryWeeks }, (_, week) => ({
       from: formatIsoTime((today - week * 7 - 6) * millisecondsPerDay).slice(0, 10),
     })),
-    ...sumWeeksByRuleAndOwner(days, today),
+    ...sumWeeklyCountsByRuleAndOwner(days, today),
   }
 }
 
 /** Sums over the last weeks. */
-function sumWeeksByRuleAndOwner(
+function sumWeeklyCountsByRuleAndOwner(
   days: readonly RuleDayCount[],
   today: number,
-): Pick<RepositoryOverviewModel, 'rules' | 'owners'> {
+): Pick<RepositoryOverviewPageModel, 'rules' | 'owners'> {
   const weeksAgo = (at: number) => Math.floor((today - at) / 7)
   const sumByWeek = (its: readonly RuleDayCount[]) => {
     const weeks = Array.from({ length: maxHistoryWeeks }, () => 0)

@@ -26,7 +26,7 @@ export interface VisibilityInputs {
 }
 
 /** Milliseconds. A revoked permission takes effect within this time. */
-const accessTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
+const accessDecisionTtlMs = { yes: 5 * 60_000, no: 60_000 } as const
 const maxCachedAccessDecisions = 10_000
 /** Each costs a request of the person's rate limit. */
 const maxAccessQueriesPerListing = 60
@@ -80,7 +80,7 @@ export function createRepositoryAccess({
     if (underWay !== undefined) return underWay
     if (!budget.take(`questions of ${session.id}`)) return 'too-many'
     const query = client.checkReadAccess(session.token, repository).then((may): AccessDecision => {
-      if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + accessTtlMs[may] })
+      if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + accessDecisionTtlMs[may] })
       return may
     })
     pendingQueries.set(key, query)

@@ -43,7 +43,7 @@ export interface UnfreezeHandlerOptions {
   readonly onResumed: (request: UnfreezeRequest) => void
 }
 
-const alreadyEndedMessage = 'This freeze has already ended.'
+const freezeAlreadyEndedMessage = 'This freeze has already ended.'
 
 export function createUnfreezeHandler({ store, open, onResumed }: UnfreezeHandlerOptions): UnfreezeHandler {
   return async (request) => {
@@ -52,9 +52,9 @@ export function createUnfreezeHandler({ store, open, onResumed }: UnfreezeHandle
     // Check the branch against the records before git sees it: the form is untrusted.
     const stops = await store.listFreezes(repository)
     if (!stops.some((stop) => stop.kind === kind && (branch === undefined || stop.branch === branch)))
-      return alreadyEndedMessage
+      return freezeAlreadyEndedMessage
     const ctx = await open({ installation, repository })
-    const holds = await checkIsMaintainer(by, branch ?? (await ctx.forge.defaultBranch()), ctx, store)
+    const holds = await checkMaintainerStatus(by, branch ?? (await ctx.forge.defaultBranch()), ctx, store)
     if (holds === 'unknown')
       return 'catalog-bot could not verify that you are a maintainer of this repository. Try again in a moment.'
     if (holds === 'no') return 'Only maintainers of this repository can unfreeze merging.'
@@ -66,7 +66,7 @@ export function createUnfreezeHandler({ store, open, onResumed }: UnfreezeHandle
       reason: 'unfrozen on the status page',
     })
     // A freeze of the whole repository ends with its branches' freezes, as with /thaw all.
-    if (done.length === 0) return alreadyEndedMessage
+    if (done.length === 0) return freezeAlreadyEndedMessage
     onResumed(request)
     await store.enqueue({ kind: 'sweep', installation, repository })
     return undefined
@@ -74,7 +74,7 @@ export function createUnfreezeHandler({ store, open, onResumed }: UnfreezeHandle
 }
 
 /** No answer means no. */
-async function checkIsMaintainer(
+async function checkMaintainerStatus(
   by: UnfreezeRequest['by'],
   branch: string,
   { forge, repository }: UnfreezeContext,

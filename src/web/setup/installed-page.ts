@@ -78,7 +78,7 @@ const formatInstalledPageUrl = (token: string): string => `/setup/installed?word
 function findRequestedRuleset({ branches }: InstalledBranches, url: URL): RecommendedRuleset | undefined {
   if (url.pathname !== '/setup/ruleset') return undefined
   const which = url.searchParams.get('which') === 'b' ? 'b' : 'a'
-  return branches.find((it) => formatFullName(it.repository) === url.searchParams.get('repository'))
+  return branches.find((it) => formatRepositoryFullName(it.repository) === url.searchParams.get('repository'))
     ?.rulesets[which]
 }
 
@@ -94,7 +94,7 @@ function sendRuleset(response: ServerResponse, ruleset: RecommendedRuleset): voi
     .end(`${JSON.stringify(ruleset, undefined, 2)}\n`)
 }
 
-const formatFullName = ({ owner, name }: RepositoryName): string => `${owner}/${name}`
+const formatRepositoryFullName = ({ owner, name }: RepositoryName): string => `${owner}/${name}`
 
 function renderInstalledPage(
   { branches, more }: InstalledBranches,
@@ -120,7 +120,7 @@ function renderInstalledBranch(
   token: string,
   gitUrl: string,
 ): string {
-  const named = formatFullName(repository)
+  const named = formatRepositoryFullName(repository)
   const list = (title: string, clauses: readonly string[]) =>
     clauses.length === 0
       ? ''

@@ -86,7 +86,10 @@ export async function startSetupServer(options: SetupOptions): Promise<SetupServ
   const server = createServer((request, response) => {
     handleSetupRequest(request, response, options, state).catch((error: unknown) => {
       state.isTaken = false
-      const page = renderFailedPage(error instanceof Error ? error.message : String(error), options.token)
+      const page = renderSetupFailedPage(
+        error instanceof Error ? error.message : String(error),
+        options.token,
+      )
       if (response.headersSent) response.end()
       else sendPage(response, 502, page)
     })
@@ -116,12 +119,12 @@ async function handleSetupRequest(
   if (url.pathname === '/healthz') return void response.writeHead(200).end('waiting for setup\n')
   if (url.pathname === '/setup' && isSetupToken(url.searchParams.get('word'), token)) {
     const query = url.searchParams
-    if (!query.has('name')) return sendPage(response, 200, renderFormPage(options, query, {}))
+    if (!query.has('name')) return sendPage(response, 200, renderSetupFormPage(options, query, {}))
     const form = parseSetupForm(query, isGitHubCloudUrl(gitUrl))
-    if ('problems' in form) return sendPage(response, 422, renderFormPage(options, query, form.problems))
+    if ('problems' in form) return sendPage(response, 422, renderSetupFormPage(options, query, form.problems))
     const here = chooseSetupRedirectUrl(request, options, form.wanted)
     if (here === undefined)
-      return sendPage(response, 422, renderFormPage(options, query, { address: missingUrlMessage }))
+      return sendPage(response, 422, renderSetupFormPage(options, query, { address: missingUrlMessage }))
     return sendPage(response, 200, renderConfirmPage(options, form.wanted, here), new URL(gitUrl).origin)
   }
   if (
@@ -132,7 +135,7 @@ async function handleSetupRequest(
     state.isTaken = true
     const created = await exchangeManifestCode(url.searchParams.get('code') ?? '', options.apiUrl)
     await options.onCreated(created)
-    return sendPage(response, 200, renderCreatedPage(created, token))
+    return sendPage(response, 200, renderAppCreatedPage(created, token))
   }
   sendPage(response, 404, {
     title: 'Page not found',
@@ -187,7 +190,7 @@ async function exchangeManifestCode(code: string, apiUrl: string): Promise<Creat
   }
 }
 
-function renderFormPage(
+function renderSetupFormPage(
   { token, sweepSeconds }: SetupOptions,
   query: URLSearchParams,
   problems: Readonly<Partial<Record<SetupFormField, string>>>,
@@ -230,7 +233,7 @@ function renderConfirmPage(
   }
 }
 
-function renderCreatedPage(app: CreatedApp, token: string): HtmlPage {
+function renderAppCreatedPage(app: CreatedApp, token: string): HtmlPage {
   const next = `/setup/installed?word=${token}`
   return {
     title: 'App created',
@@ -240,7 +243,7 @@ function renderCreatedPage(app: CreatedApp, token: string): HtmlPage {
   }
 }
 
-function renderFailedPage(why: string, token: string): HtmlPage {
+function renderSetupFailedPage(why: string, token: string): HtmlPage {
   return {
     title: 'The App’s credentials were not stored',
     body: `<p class="wrong">${escapeHtml(why)}</p><p><a href="/setup?word=${escapeHtml(token)}">Start again</a>. If GitHub already created an App, delete it in its settings first, because its key is lost.</p>`,

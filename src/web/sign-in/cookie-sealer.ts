@@ -11,7 +11,7 @@ export interface CookieSealer {
 const cipherAlgorithm = 'aes-256-gcm'
 const [nonceLength, tagLength] = [12, 16]
 /** Browsers limit cookies to 4096 characters. */
-const maxSealedLength = 4096
+const maxSealedCookieLength = 4096
 
 export function createCookieSealer(secret: string, purpose: string): CookieSealer {
   const key = Buffer.from(hkdfSync('sha256', secret, 'catalog-bot', purpose, 32))
@@ -23,7 +23,7 @@ export function createCookieSealer(secret: string, purpose: string): CookieSeale
       return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
     },
     open(sealed) {
-      if (sealed.length > maxSealedLength || !/^[\w-]+$/.test(sealed)) return undefined
+      if (sealed.length > maxSealedCookieLength || !/^[\w-]+$/.test(sealed)) return undefined
       const bytes = Buffer.from(sealed, 'base64url')
       if (bytes.length <= nonceLength + tagLength) return undefined
       // The last character may have unused bits; accept only the canonical text.

@@ -5,26 +5,26 @@ import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { fetchAdvertisedRefs } from '../../../src/adapters/git/fetch.ts'
 import { openMirror } from '../../../src/adapters/git/mirror.ts'
 import { openRemote } from '../../../src/adapters/git/remote.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
-const neverAborted = new AbortController().signal
+const neverAbortedSignal = new AbortController().signal
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let gitServer: SmartHttpServer
 beforeAll(async () => {
-  folder = createTemporaryFolder('advertised')
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  temporaryDirectory = createTemporaryDirectory('advertised')
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
   origin.branch('main-2', origin.commit({ x: '2' }))
   origin.pull(7, origin.commit({ x: '3' }))
-  gitServer = await startSmartHttp(join(folder.path, 'origin.git'), gitCredentials)
+  gitServer = await startSmartHttp(join(temporaryDirectory.path, 'origin.git'), gitCredentials)
 })
 afterAll(async () => {
   await gitServer.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 beforeEach(() => {
   gitServer.requests.length = 0
@@ -37,7 +37,9 @@ const openTestRemote = (password = gitCredentials.password) =>
 describe('advertised refs', () => {
   test('are returned for exactly the requested refs, in one request', async () => {
     const refs = ['refs/heads/main', 'refs/pull/7/head', 'refs/heads/gone']
-    expect([...((await fetchAdvertisedRefs(openTestRemote(), refs, neverAborted)) ?? [])].sort()).toEqual([
+    expect(
+      [...((await fetchAdvertisedRefs(openTestRemote(), refs, neverAbortedSignal)) ?? [])].sort(),
+    ).toEqual([
       ['refs/heads/main', origin.tip('main')],
       ['refs/pull/7/head', origin.git(['rev-parse', 'refs/pull/7/head'])],
     ])
@@ -75,13 +77,13 @@ describe('advertised refs', () => {
         return true
       }
     const asked = openTestRemote(expectedPassword === undefined ? 'wrong' : gitCredentials.password)
-    expect(await fetchAdvertisedRefs(asked, ['refs/heads/main'], neverAborted)).toBeUndefined()
+    expect(await fetchAdvertisedRefs(asked, ['refs/heads/main'], neverAbortedSignal)).toBeUndefined()
     expect(gitServer.requests).toHaveLength(1)
   })
 
   test('are not requested without HTTP, and end when the request is aborted', async () => {
     const file = openRemote(origin.url, async () => undefined)
-    expect(await fetchAdvertisedRefs(file, ['refs/heads/main'], neverAborted)).toBeUndefined()
+    expect(await fetchAdvertisedRefs(file, ['refs/heads/main'], neverAbortedSignal)).toBeUndefined()
     gitServer.fault = () => true
     const ending = new AbortController()
     const answer = fetchAdvertisedRefs(openTestRemote(), ['refs/heads/main'], ending.signal)
@@ -92,7 +94,7 @@ describe('advertised refs', () => {
 
 test('a fetch sends one request if nothing moved, and fetches what moved', async () => {
   const mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url: `${gitServer.url}/origin.git`,
     credential: async () => gitCredentials,
   })

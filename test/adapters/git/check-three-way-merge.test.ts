@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { computeExpectedMergeResult } from '../../../src/adapters/git/merge.ts'
-import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import {
+  createMultiLineText,
+  createOrigin,
+  createTemporaryDirectory,
+  type OriginRepository,
+} from './origin.ts'
 
 describe('the plain three-way rule', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((digit) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) }))
@@ -27,7 +32,7 @@ describe('the plain three-way rule', () => {
 })
 
 describe('random histories with moves, copies, and edits', () => {
-  const folder = createTemporaryFolder('plain')
+  const folder = createTemporaryDirectory('plain')
   let origin: OriginRepository
   let mirror: GitMirror
   beforeAll(async () => {
@@ -52,7 +57,7 @@ describe('random histories with moves, copies, and edits', () => {
       const next = { ...files }
       for (let step = 0; step <= random(3); step++) {
         const path = pick(Object.keys(next)) ?? 'a/f0'
-        const content = next[path] ?? createLongFile('new', 20)
+        const content = next[path] ?? createMultiLineText('new', 20)
         const target = `${pick(directories) ?? 'a'}/f${random(5)}`
         switch (random(5)) {
           case 0:
@@ -74,7 +79,7 @@ describe('random histories with moves, copies, and edits', () => {
             }
             break
           default:
-            next[target] = createLongFile(`added ${random(1000)}`, 15)
+            next[target] = createMultiLineText(`added ${random(1000)}`, 15)
         }
       }
       return next
@@ -84,7 +89,7 @@ describe('random histories with moves, copies, and edits', () => {
       const start = Object.fromEntries(
         Array.from({ length: 6 }, (_, at) => [
           `${directories[at % 3] ?? 'a'}/f${at}`,
-          createLongFile(`file ${at}`, 20),
+          createMultiLineText(`file ${at}`, 20),
         ]),
       )
       const [ours, theirs] = [change(start), change(start)]

@@ -3,12 +3,17 @@ import { expect, test } from '@jest/globals'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
 import { openFetchLanes, type FetchLaneLimits } from '../../../src/adapters/git/fetch-lanes.ts'
 
-const foreverMs = 1_000_000
-const defaultLimits = { slots: 2, slotTimeoutMs: foreverMs, maxRunning: 4, stoppableAfterMs: foreverMs }
+const unreachableTimeoutMs = 1_000_000
+const defaultLaneLimits = {
+  slots: 2,
+  slotTimeoutMs: unreachableTimeoutMs,
+  maxRunning: 4,
+  stoppableAfterMs: unreachableTimeoutMs,
+}
 
 /** Named fetches: which have started, and a function that ends each. */
 function openTestLanes(limits: Partial<FetchLaneLimits> = {}) {
-  const lanes = openFetchLanes({ ...defaultLimits, ...limits })
+  const lanes = openFetchLanes({ ...defaultLaneLimits, ...limits })
   const startedFetches: string[] = []
   const ends = new Map<string, () => void>()
   const work = (name: string) => (signal: AbortSignal) =>

@@ -4,28 +4,28 @@ import { join } from 'node:path'
 import { toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import { parseGitVersion, readGitVersion } from '../../../src/adapters/git/git-version.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 
 const noCredentials = async () => undefined
 const gitCredentials = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let mirror: GitMirror
 beforeEach(async () => {
-  folder = createTemporaryFolder('fetch')
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  temporaryDirectory = createTemporaryDirectory('fetch')
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   origin.branch('main', origin.commit({ x: '1' }))
   mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: noCredentials,
   })
 })
 afterEach(async () => {
   await mirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 describe('a fetch', () => {
@@ -47,7 +47,7 @@ describe('a fetch', () => {
     await mirror.fetch('main')
     const refs = origin.git([
       '--git-dir',
-      join(folder.path, 'mirror.git'),
+      join(temporaryDirectory.path, 'mirror.git'),
       'for-each-ref',
       '--format=%(refname)',
     ])
@@ -162,7 +162,7 @@ describe('a URL', () => {
   test('must use HTTPS or this machine, and must not contain a credential', async () => {
     const open = async (url: string) => {
       const opened = await openMirror({
-        directory: join(folder.path, 'other.git'),
+        directory: join(temporaryDirectory.path, 'other.git'),
         url,
         credential: noCredentials,
       })
@@ -198,11 +198,11 @@ describe('a URL', () => {
 
 describe('the environment', () => {
   test('of the machine is ignored, including its global configuration, hooks, and URL rewrites', async () => {
-    const home = join(folder.path, 'home')
+    const home = join(temporaryDirectory.path, 'home')
     mkdirSync(home)
-    const hooks = join(folder.path, 'hooks')
+    const hooks = join(temporaryDirectory.path, 'hooks')
     mkdirSync(hooks)
-    const proof = join(folder.path, 'ran')
+    const proof = join(temporaryDirectory.path, 'ran')
     for (const hook of ['reference-transaction', 'post-checkout', 'pre-push', 'post-rewrite']) {
       writeFileSync(join(hooks, hook), `#!/bin/sh\ntouch ${proof}\n`)
       chmodSync(join(hooks, hook), 0o755)
@@ -216,7 +216,7 @@ describe('the environment', () => {
       HOME: home,
       GIT_DIR: '/nonexistent',
       GIT_CONFIG_GLOBAL: join(home, '.gitconfig'),
-      GIT_TRACE: join(folder.path, 'trace'),
+      GIT_TRACE: join(temporaryDirectory.path, 'trace'),
       GIT_SSH_COMMAND: `touch ${proof}`,
     })
     try {
@@ -227,7 +227,7 @@ describe('the environment', () => {
     }
     expect(await mirror.tip('main')).toBe(origin.tip('main'))
     expect(existsSync(proof)).toBe(false)
-    expect(existsSync(join(folder.path, 'trace'))).toBe(false)
+    expect(existsSync(join(temporaryDirectory.path, 'trace'))).toBe(false)
   })
 
   test('provides the git version, and a version without merge-tree is rejected', async () => {
@@ -241,7 +241,7 @@ describe('the environment', () => {
 
   test('without a git program is rejected as `unsupported`', async () => {
     const path = process.env['PATH']
-    process.env['PATH'] = folder.path
+    process.env['PATH'] = temporaryDirectory.path
     try {
       await expect(readGitVersion()).rejects.toMatchObject({ code: 'unsupported' })
     } finally {
@@ -254,7 +254,7 @@ describe('a mirror on disk', () => {
   test('is reused by the next process, which removes the lock files of a dead one', async () => {
     await mirror.fetch('main')
     await mirror.close()
-    const directory = join(folder.path, 'mirror.git')
+    const directory = join(temporaryDirectory.path, 'mirror.git')
     const heads = join(directory, 'refs', 'catalog-bot', 'heads')
     for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
     writeFileSync(join(directory, 'packed-refs.lock'), '')
@@ -274,7 +274,7 @@ describe('a mirror on disk', () => {
     const tip = origin.tip('main')
     expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
     await mirror.close()
-    const directory = join(folder.path, 'mirror.git')
+    const directory = join(temporaryDirectory.path, 'mirror.git')
     const packs = join(directory, 'objects', 'pack')
     for (const name of readdirSync(packs).filter((name) => name.endsWith('.pack'))) {
       chmodSync(join(packs, name), 0o644)
@@ -285,7 +285,7 @@ describe('a mirror on disk', () => {
     await expect(mirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
     await mirror.fetch('main')
     expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
-    expect(readdirSync(folder.path).filter((name) => name.includes('damaged'))).toEqual([])
+    expect(readdirSync(temporaryDirectory.path).filter((name) => name.includes('damaged'))).toEqual([])
   })
 
   test('does not accumulate packs', async () => {
@@ -293,7 +293,7 @@ describe('a mirror on disk', () => {
       origin.branch('main', origin.commit({ x: String(at) }, [origin.tip('main')]))
       await mirror.fetch('main')
     }
-    const packs = readdirSync(join(folder.path, 'mirror.git', 'objects', 'pack')).filter((name) =>
+    const packs = readdirSync(join(temporaryDirectory.path, 'mirror.git', 'objects', 'pack')).filter((name) =>
       name.endsWith('.pack'),
     )
     expect(packs.length).toBeLessThan(50)
@@ -319,7 +319,7 @@ describe('over HTTP', () => {
 
   const over = (credential: () => Promise<typeof gitCredentials | undefined>, timeouts = {}) =>
     openMirror({
-      directory: join(folder.path, 'http.git'),
+      directory: join(temporaryDirectory.path, 'http.git'),
       url: `${server.url}/origin.git`,
       credential,
       timeouts,
@@ -351,7 +351,7 @@ describe('over HTTP', () => {
       // Every git process on this machine at the time of the request.
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
         const text = ['cmdline', 'environ'].map((name) =>
-          readIgnoringErrors(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
+          readOrIgnoreError(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
         )
         if (!text[0]?.includes('git')) continue
         looked += 1
@@ -371,7 +371,7 @@ describe('over HTTP', () => {
     for (const form of forms) expect(shown).not.toContain(form)
     expect(looked).toBeGreaterThan(3)
     expect(found).toEqual([])
-    for (const path of listFilesBelow(join(folder.path, 'http.git'))) {
+    for (const path of listFilesBelow(join(temporaryDirectory.path, 'http.git'))) {
       const content = readFileSync(path, 'latin1')
       for (const form of forms) expect(content).not.toContain(form)
     }
@@ -434,7 +434,7 @@ describe('over HTTP', () => {
     ])
     const running = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .map((pid) => readIgnoringErrors(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
+      .map((pid) => readOrIgnoreError(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
     expect(running.filter((line) => line.includes(server.url))).toEqual([])
   })
 
@@ -457,7 +457,7 @@ function listFilesBelow(directory: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-function readIgnoringErrors(read: () => string): string {
+function readOrIgnoreError(read: () => string): string {
   try {
     return read()
   } catch {

@@ -14,31 +14,31 @@ import { join } from 'node:path'
 import { toBlobSha, toPullNumber } from '../../../src/pull-request/ids.ts'
 import { GitError } from '../../../src/adapters/git/git-error.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let mirror: GitMirror
 let directory: string
 
 beforeEach(async () => {
-  folder = createTemporaryFolder('healing')
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  temporaryDirectory = createTemporaryDirectory('healing')
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   const first = origin.commit({ 'a/x': '1', 'b/y': '2' })
   origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '3' }, [first]))
   origin.pull(7, origin.commit({ 'a/x': '9', 'b/y': '3' }, [origin.tip('main')]))
-  directory = join(folder.path, 'mirror.git')
+  directory = join(temporaryDirectory.path, 'mirror.git')
   mirror = await openMirror({ directory, url: origin.url, credential: async () => undefined })
   await mirror.fetch('main', toPullNumber(7))
-  await useMirror()
+  await exerciseMirror()
 })
 afterEach(async () => {
   await mirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 /** Does what a job does: fetches the commits, merges, lists, and reads. */
-async function useMirror(): Promise<string> {
+async function exerciseMirror(): Promise<string> {
   await mirror.fetch('main', toPullNumber(7))
   const [base, head] = [await mirror.tip('main'), await mirror.pullHead(toPullNumber(7))]
   if (base === undefined || head === undefined) throw new Error('nothing was fetched')
@@ -54,7 +54,7 @@ const listFilesBelow = (path: string): string[] =>
     .map((name) => join(path, name))
     .filter((name) => statSync(name).isFile())
 
-const mirrorDamages: readonly (readonly [what: string, damage: () => void])[] = [
+const mirrorCorruptionCases: readonly (readonly [what: string, damage: () => void])[] = [
   ['is gone', () => rmSync(directory, { recursive: true })],
   [
     'is empty',
@@ -107,26 +107,26 @@ const mirrorDamages: readonly (readonly [what: string, damage: () => void])[] = 
 ] as const
 
 /** Runs twice: the first run may find the damage halfway through. */
-async function expectHealing(): Promise<void> {
-  await useMirror().catch((error: unknown) => {
+async function expectMirrorRepaired(): Promise<void> {
+  await exerciseMirror().catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error
   })
-  expect(await useMirror()).toBe('9')
-  expect(readdirSync(folder.path).filter((name) => name.includes('damaged'))).toEqual([])
+  expect(await exerciseMirror()).toBe('9')
+  expect(readdirSync(temporaryDirectory.path).filter((name) => name.includes('damaged'))).toEqual([])
 }
 
-test.each(mirrorDamages)('a mirror whose folder %s is recreated', async (_what, damage) => {
+test.each(mirrorCorruptionCases)('a mirror whose folder %s is recreated', async (_what, damage) => {
   damage()
-  await expectHealing()
+  await expectMirrorRepaired()
 })
 
-test.each(mirrorDamages)(
+test.each(mirrorCorruptionCases)(
   'a mirror whose folder %s while it was closed is recreated',
   async (_what, damage) => {
     await mirror.close()
     damage()
     mirror = await openMirror({ directory, url: origin.url, credential: async () => undefined })
-    await expectHealing()
+    await expectMirrorRepaired()
   },
 )
 

@@ -5,12 +5,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { openLauncher } from '../../../src/adapters/git/launcher.ts'
 import { runProcess, type ProcessSpec } from '../../../src/adapters/git/run-process.ts'
-import { createTemporaryFolder } from './origin.ts'
+import { createTemporaryDirectory } from './origin.ts'
 
 const launcher = openLauncher()
 afterEach(() => launcher.close())
 
-const createProcessOrder = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
+const createProcessSpec = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
   program: 'sh',
   args: ['-c', script],
   directory: '/',
@@ -27,7 +27,7 @@ describe.each([
   ['this process', runProcess],
 ])('started by %s, a program', (_by, run) => {
   test('returns its output, errors, and exit status', async () => {
-    expect(await run(createProcessOrder('printf "a\\0b"; echo no >&2; exit 3'))).toEqual({
+    expect(await run(createProcessSpec('printf "a\\0b"; echo no >&2; exit 3'))).toEqual({
       code: 3,
       signal: null,
       stdout: Buffer.from('a\0b'),
@@ -40,7 +40,7 @@ describe.each([
     const input = Buffer.from([0, 255, 10])
     const script = 'cat; pwd; echo "$SAID"; cat <&3; env | cut -d= -f1 | grep -v _ | sort | tr "\\n" " "'
     const { stdout } = await run(
-      createProcessOrder(script, {
+      createProcessSpec(script, {
         input,
         directory: '/usr',
         environment: { PATH: process.env['PATH'] ?? '', SAID: 'this' },
@@ -53,41 +53,41 @@ describe.each([
 
   test('is stopped if its output is too large, it takes too long, or it is aborted', async () => {
     const long = 'trap "exit 9" TERM; while :; do sleep 0.05; done'
-    expect(await run(createProcessOrder('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
+    expect(await run(createProcessSpec('yes', { limit: 1000 }))).toMatchObject({ stopped: 'too-large' })
     expect(
-      await run(createProcessOrder('printf "1\\0002\\0003\\000"; exec yes', { records: 2 })),
+      await run(createProcessSpec('printf "1\\0002\\0003\\000"; exec yes', { records: 2 })),
     ).toMatchObject({
       stopped: 'too-many',
     })
-    expect(await run(createProcessOrder(long, { timeout: 200 }))).toMatchObject({
+    expect(await run(createProcessSpec(long, { timeout: 200 }))).toMatchObject({
       stopped: 'timeout',
       code: 9,
     })
     const abort = new AbortController()
-    const aborted = run(createProcessOrder(long), abort.signal)
+    const aborted = run(createProcessSpec(long), abort.signal)
     abort.abort()
     expect(await aborted).toMatchObject({ stopped: 'aborted' })
     // It was aborted before it started.
-    expect(await run(createProcessOrder(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
+    expect(await run(createProcessSpec(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
   })
 
   test('that cannot be started rejects with the system error', async () => {
-    await expect(run(createProcessOrder('', { program: 'no-such-program' }))).rejects.toMatchObject({
+    await expect(run(createProcessSpec('', { program: 'no-such-program' }))).rejects.toMatchObject({
       code: 'ENOENT',
     })
-    await expect(run(createProcessOrder('', { directory: '/etc/passwd' }))).rejects.toMatchObject({
+    await expect(run(createProcessSpec('', { directory: '/etc/passwd' }))).rejects.toMatchObject({
       code: 'ENOTDIR',
     })
   })
 })
 
 test('programs run concurrently', async () => {
-  const folder = createTemporaryFolder('launcher')
+  const folder = createTemporaryDirectory('launcher')
   const pipe = join(folder.path, 'pipe')
   try {
     execFileSync('mkfifo', [pipe])
-    const reading = launcher.run(createProcessOrder(`cat '${pipe}'`))
-    const writing = launcher.run(createProcessOrder(`echo here > '${pipe}'`))
+    const reading = launcher.run(createProcessSpec(`cat '${pipe}'`))
+    const writing = launcher.run(createProcessSpec(`echo here > '${pipe}'`))
     expect((await reading).stdout.toString()).toBe('here\n')
     expect((await writing).code).toBe(0)
   } finally {
@@ -96,20 +96,20 @@ test('programs run concurrently', async () => {
 })
 
 test('a killed launcher process rejects the running program, and the launcher works again', async () => {
-  const said = launcher.run(createProcessOrder('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
+  const said = launcher.run(createProcessSpec('kill -9 $PPID; sleep 60', { timeout: 60_000 }))
   await expect(said).rejects.toThrow('has exited')
-  expect((await launcher.run(createProcessOrder('echo again'))).stdout.toString()).toBe('again\n')
+  expect((await launcher.run(createProcessSpec('echo again'))).stdout.toString()).toBe('again\n')
 })
 
 test('a process can exit without closing its launcher, and started programs run to completion', async () => {
-  const folder = createTemporaryFolder('launcher')
+  const folder = createTemporaryDirectory('launcher')
   const [begin, end] = [join(folder.path, 'begin'), join(folder.path, 'end')]
   const script = `
     import { openLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../../src/adapters/git/launcher.ts'))}
     const { run } = openLauncher()
     const killed = process.argv[1] === 'killed'
-    if (killed) run(${JSON.stringify(createProcessOrder(`cat '${begin}' > '${end}'`))}).catch(() => {})
-    await run(${JSON.stringify(createProcessOrder('true'))})
+    if (killed) run(${JSON.stringify(createProcessSpec(`cat '${begin}' > '${end}'`))}).catch(() => {})
+    await run(${JSON.stringify(createProcessSpec('true'))})
     if (killed) process.kill(process.pid, 'SIGKILL')`
   try {
     execFileSync('mkfifo', [begin, end])
@@ -117,7 +117,7 @@ test('a process can exit without closing its launcher, and started programs run 
       const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '-e', script, how])
       expect(await once(child, 'exit')).toEqual(how === 'killed' ? [null, 'SIGKILL'] : [0, null])
     }
-    const { stdout } = await runProcess(createProcessOrder(`echo whole > '${begin}' & cat '${end}'`))
+    const { stdout } = await runProcess(createProcessSpec(`echo whole > '${begin}' & cat '${end}'`))
     expect(stdout.toString()).toBe('whole\n')
   } finally {
     folder.remove()

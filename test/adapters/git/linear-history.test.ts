@@ -8,9 +8,9 @@ import { openListings } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
 import { mergeCommits, type MergeTools } from '../../../src/adapters/git/merge.ts'
 import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/object-reader.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
-const folder = createTemporaryFolder('line-to')
+const temporaryDirectory = createTemporaryDirectory('line-to')
 const abortController = new AbortController()
 const gitCalls: string[] = []
 let origin: OriginRepository
@@ -19,7 +19,7 @@ let runLocalGit: LocalGit
 let mergeTools: MergeTools
 
 beforeAll(() => {
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   const { directory } = origin
   const options = { directory, timeout: 60_000, signal: abortController.signal }
   objectReader = openObjectReader(options)
@@ -40,7 +40,7 @@ beforeAll(() => {
 afterAll(() => {
   abortController.abort()
   objectReader.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 /** Asked of git without our closed ways: its own words. */

@@ -10,13 +10,13 @@ import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/o
 import { parseRawDiff, parseTreeList } from '../../../src/adapters/git/parse-output.ts'
 import {
   createOrigin,
-  createTemporaryFolder,
+  createTemporaryDirectory,
   type OriginFile,
   type OriginFiles,
   type OriginRepository,
 } from './origin.ts'
 
-const folder = createTemporaryFolder('listings')
+const temporaryDirectory = createTemporaryDirectory('listings')
 const abortController = new AbortController()
 let origin: OriginRepository
 let objectReader: ObjectReader
@@ -25,7 +25,7 @@ let runLocalGit: LocalGit
 const gitCalls: string[] = []
 
 beforeAll(() => {
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   const options = { directory: origin.directory, timeout: 60_000, signal: abortController.signal }
   objectReader = openObjectReader(options)
   const run = createLocalGit(options)
@@ -37,11 +37,12 @@ beforeAll(() => {
 afterAll(() => {
   abortController.abort()
   objectReader.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
-const openFreshListings = (maxPaths = 1000): TreeListings => openListings(runLocalGit, objectReader, maxPaths)
-const writeTreeOf = (files: OriginFiles): TreeSha => origin.tree(origin.commit(files))
+const openUncachedTreeListings = (maxPaths = 1000): TreeListings =>
+  openListings(runLocalGit, objectReader, maxPaths)
+const commitFilesAndGetTree = (files: OriginFiles): TreeSha => origin.tree(origin.commit(files))
 
 const readGitOutput = async (...args: string[]) => (await runLocalGit(args)).stdout
 const listTreeByGit = async (tree: TreeSha) =>
@@ -51,26 +52,29 @@ const diffTreesByGit = async (before: TreeSha, after: TreeSha) =>
     await readGitOutput('diff-tree', '-r', '-z', '--raw', '--no-abbrev', '--no-renames', before, after),
   )
 
-let randomState = 8
-const randomBelow = (below: number) => (randomState = (randomState * 48271) % 2147483647) % below
+let prngState = 8
+const randomIntegerBelow = (below: number) => (prngState = (prngState * 48271) % 2147483647) % below
 
 /** Files, links, executables, and submodules with names that sort differently as directories, some of them moved. */
 function createRandomFiles(from: OriginFiles): OriginFiles {
   const names = ['a', 'a-', 'a.b', 'a0', 'B', 'é', '\u{1f4a5}', '\uffee', 'z z']
-  const files = new Map<string, OriginFile>(Object.entries(from).filter(() => randomBelow(6) > 0))
-  for (let left = randomBelow(8); left > 0; left--) {
-    const path = Array.from({ length: 1 + randomBelow(4) }, () => names[randomBelow(names.length)]).join('/')
+  const files = new Map<string, OriginFile>(Object.entries(from).filter(() => randomIntegerBelow(6) > 0))
+  for (let left = randomIntegerBelow(8); left > 0; left--) {
+    const path = Array.from(
+      { length: 1 + randomIntegerBelow(4) },
+      () => names[randomIntegerBelow(names.length)],
+    ).join('/')
     // A file replaces a directory, and vice versa.
     for (const other of files.keys())
       if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other)
-    const content = String(randomBelow(4))
+    const content = String(randomIntegerBelow(4))
     const kinds: OriginFile[] = [
       content,
       { mode: '100755', content },
       { mode: '120000', content },
       { mode: '160000', oid: '1234567890'.repeat(4) },
     ]
-    files.set(path, kinds[Math.max(0, randomBelow(8) - 4)] ?? content)
+    files.set(path, kinds[Math.max(0, randomIntegerBelow(8) - 4)] ?? content)
   }
   return Object.fromEntries(files)
 }
@@ -78,11 +82,12 @@ function createRandomFiles(from: OriginFiles): OriginFiles {
 test('random trees are listed and compared as git does', async () => {
   const trees: TreeSha[] = []
   let files: OriginFiles = {}
-  for (let round = 0; round < 25; round++) trees.push(writeTreeOf((files = createRandomFiles(files))))
-  const listings = openFreshListings()
+  for (let round = 0; round < 25; round++)
+    trees.push(commitFilesAndGetTree((files = createRandomFiles(files))))
+  const listings = openUncachedTreeListings()
   for (const [at, tree] of trees.entries()) {
     expect(await listings.list(tree, '')).toEqual(await listTreeByGit(tree))
-    const other = trees[randomBelow(at + 1)] ?? tree
+    const other = trees[randomIntegerBelow(at + 1)] ?? tree
     for (const [before, after] of [
       [other, tree],
       [tree, other],
@@ -102,8 +107,8 @@ test('random trees are listed and compared as git does', async () => {
 
 test('a tree similar to a known one starts no git process, and shares the unchanged entries', async () => {
   const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at % 20}/f${at}`, `${at}`]))
-  const [before, after] = [writeTreeOf(files), writeTreeOf({ ...files, 'd3/new': 'x' })]
-  const listings = openFreshListings()
+  const [before, after] = [commitFilesAndGetTree(files), commitFilesAndGetTree({ ...files, 'd3/new': 'x' })]
+  const listings = openUncachedTreeListings()
   const known = await listings.list(before, '')
   gitCalls.length = 0
   const now = await listings.list(after, '')
@@ -144,17 +149,17 @@ describe('a tree that git would not write', () => {
     ['with a missing tree', () => writeRawTree(['40000', 'a', '1'.repeat(40)])],
   ])('%s is left to git', async (_, make) => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
-    const odd = make(blob, writeTreeOf({ x: 'x' }))
-    const plain = writeTreeOf({ c: 'x' })
+    const odd = make(blob, commitFilesAndGetTree({ x: 'x' }))
+    const plain = commitFilesAndGetTree({ c: 'x' })
     expect(await compareTreeObjects(objectReader, plain, odd)).toBeUndefined()
     expect(await compareTreeObjects(objectReader, odd, plain)).toBeUndefined()
-    expect(await openFreshListings().isWellWritten(plain, odd)).toBe(false)
+    expect(await openUncachedTreeListings().isWellWritten(plain, odd)).toBe(false)
   })
 
   test('is compared by git with both sides of a rename (T01)', async () => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'long '.repeat(500))
     const [before, after] = [writeRawTree(['100664', 'mine', blob]), writeRawTree(['100664', 'victim', blob])]
-    expect(await openFreshListings().diff(before, after)).toEqual([
+    expect(await openUncachedTreeListings().diff(before, after)).toEqual([
       { path: 'mine', before: { mode: '100644', oid: blob } },
       { path: 'victim', after: { mode: '100644', oid: blob } },
     ])
@@ -162,25 +167,27 @@ describe('a tree that git would not write', () => {
 
   test('rejects with the error of git if it cannot be listed', async () => {
     const odd = writeRawTree(['40000', 'a', '1'.repeat(40)])
-    const listings = openFreshListings()
-    await listings.list(writeTreeOf({ c: 'x' }), '')
+    const listings = openUncachedTreeListings()
+    await listings.list(commitFilesAndGetTree({ c: 'x' }), '')
     await expect(listings.list(odd, '')).rejects.toMatchObject({ name: 'GitError' })
-    await expect(listings.diff(writeTreeOf({ c: 'x' }), odd)).rejects.toMatchObject({ name: 'GitError' })
+    await expect(listings.diff(commitFilesAndGetTree({ c: 'x' }), odd)).rejects.toMatchObject({
+      name: 'GitError',
+    })
   })
 })
 
 describe('trees with many more paths than objects', () => {
   /** Nested directories, each with ten copies of the same one. */
   const wide = (levels: number): TreeSha => {
-    let tree = writeTreeOf({ f: 'x' })
+    let tree = commitFilesAndGetTree({ f: 'x' })
     for (let left = levels; left > 0; left--)
       tree = writeRawTree(...Array.from({ length: 10 }, (_, at) => ['40000', String(at), tree] as const))
     return tree
   }
 
   test('are rejected as too large on either side, within five seconds of CPU time', async () => {
-    const [plain, huge] = [writeTreeOf({ c: 'x' }), wide(9)]
-    const listings = openFreshListings()
+    const [plain, huge] = [commitFilesAndGetTree({ c: 'x' }), wide(9)]
+    const listings = openUncachedTreeListings()
     await listings.list(plain, '')
     const started = process.cpuUsage()
     for (const work of [
@@ -197,8 +204,8 @@ describe('trees with many more paths than objects', () => {
   })
 
   test('are limited by the number of differing paths if the other side is known', async () => {
-    const [plain, many] = [writeTreeOf({ c: 'x' }), wide(2)]
-    const listings = openFreshListings(99)
+    const [plain, many] = [commitFilesAndGetTree({ c: 'x' }), wide(2)]
+    const listings = openUncachedTreeListings(99)
     await listings.list(plain, '')
     gitCalls.length = 0
     await expect(listings.diff(plain, many)).rejects.toMatchObject({
@@ -208,15 +215,15 @@ describe('trees with many more paths than objects', () => {
       message: 'a tree contains more than 99 paths',
     })
     expect(gitCalls).toEqual([])
-    expect(await openFreshListings(101).diff(plain, many)).toHaveLength(101)
+    expect(await openUncachedTreeListings(101).diff(plain, many)).toHaveLength(101)
   })
 
   test('are left to git if they are deep', async () => {
-    let deep = writeTreeOf({ f: 'x' })
+    let deep = commitFilesAndGetTree({ f: 'x' })
     for (let left = 150; left > 0; left--) deep = writeRawTree(['40000', 'd', deep])
-    expect(await compareTreeObjects(objectReader, writeTreeOf({ c: 'x' }), deep)).toBeUndefined()
-    const listings = openFreshListings()
+    expect(await compareTreeObjects(objectReader, commitFilesAndGetTree({ c: 'x' }), deep)).toBeUndefined()
+    const listings = openUncachedTreeListings()
     expect(await listings.list(deep, '')).toHaveLength(1)
-    expect(await listings.diff(writeTreeOf({ c: 'x' }), deep)).toHaveLength(2)
+    expect(await listings.diff(commitFilesAndGetTree({ c: 'x' }), deep)).toHaveLength(2)
   })
 })

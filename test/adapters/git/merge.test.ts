@@ -3,23 +3,28 @@ import { join } from 'node:path'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import { computeMergeDate } from '../../../src/adapters/git/merge.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createLongFile, createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import {
+  createMultiLineText,
+  createOrigin,
+  createTemporaryDirectory,
+  type OriginRepository,
+} from './origin.ts'
 
-const folder = createTemporaryFolder('merge')
+const temporaryDirectory = createTemporaryDirectory('merge')
 let origin: OriginRepository
 let mirror: GitMirror
 
 beforeAll(async () => {
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
   })
 })
 afterAll(async () => {
   await mirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 async function mergeInMirror(base: CommitSha, head: CommitSha) {
@@ -60,7 +65,7 @@ describe('a merge', () => {
     await new Promise((resolve) => setTimeout(resolve, 1100))
     expect(await mirror.merge(base, head, 'Merge')).toEqual(first)
     const other = await openMirror({
-      directory: join(folder.path, 'second.git'),
+      directory: join(temporaryDirectory.path, 'second.git'),
       url: origin.url,
       credential: async () => undefined,
     })
@@ -108,9 +113,9 @@ describe('a merge', () => {
   })
 
   test('of two sides that changed different lines of one file is clean', async () => {
-    const root = origin.commit({ x: createLongFile('line', 50) })
-    const base = origin.commit({ x: createLongFile('line', 50, 5) }, [root])
-    const head = origin.commit({ x: createLongFile('line', 50, 45) }, [root])
+    const root = origin.commit({ x: createMultiLineText('line', 50) })
+    const base = origin.commit({ x: createMultiLineText('line', 50, 5) }, [root])
+    const head = origin.commit({ x: createMultiLineText('line', 50, 45) }, [root])
     expect(await listMergedPaths(base, head)).toEqual(['x'])
   })
 
@@ -142,7 +147,7 @@ describe('a merge', () => {
 
 describe('effects of a merge on paths outside the pull request', () => {
   test('a file moved out of another package shows both paths', async () => {
-    const victim = createLongFile('csv', 60)
+    const victim = createMultiLineText('csv', 60)
     const base = origin.commit({ 'operators/victim/csv.yaml': victim, 'operators/mine/x': 'x' })
     const head = origin.commit({ 'operators/mine/csv.yaml': victim, 'operators/mine/x': 'x' }, [base])
     expect(await listMergedPaths(base, head)).toEqual([
@@ -152,9 +157,9 @@ describe('effects of a merge on paths outside the pull request', () => {
   })
 
   test('a change to a file that the base moved is a conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/b/x.yaml': createLongFile('x', 100), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100, 50), z: 'z' }, [root])
+    const root = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100), z: 'z' })
+    const base = origin.commit({ 'operators/b/x.yaml': createMultiLineText('x', 100), z: 'z' }, [root])
+    const head = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100, 50), z: 'z' }, [root])
     const result = await listMergedPaths(base, head)
     expect(result).toEqual({
       kind: 'conflict',
@@ -164,20 +169,20 @@ describe('effects of a merge on paths outside the pull request', () => {
   })
 
   test('a move of a file that the base changed is a conflict', async () => {
-    const root = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100), z: 'z' })
-    const base = origin.commit({ 'operators/a/x.yaml': createLongFile('x', 100, 50), z: 'z' }, [root])
-    const head = origin.commit({ 'operators/b/x.yaml': createLongFile('x', 100), z: 'z' }, [root])
+    const root = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100), z: 'z' })
+    const base = origin.commit({ 'operators/a/x.yaml': createMultiLineText('x', 100, 50), z: 'z' }, [root])
+    const head = origin.commit({ 'operators/b/x.yaml': createMultiLineText('x', 100), z: 'z' }, [root])
     expect(await listMergedPaths(base, head)).toMatchObject({ kind: 'conflict' })
   })
 
   test('a file added to a directory that the base renamed stays where the pull request put it', async () => {
     const files = (directory: string) => ({
-      [`operators/${directory}/x`]: createLongFile('x', 30),
-      [`operators/${directory}/y`]: createLongFile('y', 30),
+      [`operators/${directory}/x`]: createMultiLineText('x', 30),
+      [`operators/${directory}/y`]: createMultiLineText('y', 30),
     })
     const root = origin.commit(files('a'))
     const base = origin.commit(files('c'), [root])
-    const head = origin.commit({ ...files('a'), 'operators/a/new': createLongFile('new', 30) }, [root])
+    const head = origin.commit({ ...files('a'), 'operators/a/new': createMultiLineText('new', 30) }, [root])
     expect(await listMergedPaths(base, head)).toEqual(['operators/a/new'])
   })
 
@@ -205,5 +210,5 @@ describe('effects of a merge on paths outside the pull request', () => {
 })
 
 function runMirrorGit(args: readonly string[]): string {
-  return origin.git(['--git-dir', join(folder.path, 'mirror.git'), ...args])
+  return origin.git(['--git-dir', join(temporaryDirectory.path, 'mirror.git'), ...args])
 }

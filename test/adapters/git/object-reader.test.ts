@@ -5,23 +5,23 @@ import { join } from 'node:path'
 import { toBlobSha, type BlobSha } from '../../../src/pull-request/ids.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { reportSkipped } from '../../left-out.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let mirror: GitMirror
 beforeEach(async () => {
-  folder = createTemporaryFolder('read')
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  temporaryDirectory = createTemporaryDirectory('read')
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
   })
 })
 afterEach(async () => {
   await mirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 async function writeBlobs(contents: readonly string[]): Promise<readonly BlobSha[]> {

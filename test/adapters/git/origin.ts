@@ -42,7 +42,7 @@ const gitEnvironment = {
   GIT_CONFIG_GLOBAL: '/dev/null',
 }
 
-export function createTemporaryFolder(name: string): { path: string; remove: () => void } {
+export function createTemporaryDirectory(name: string): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), `catalog-bot-${name}-`))
   return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) }
 }
@@ -141,12 +141,12 @@ function createObjectWriter(directory: string): ObjectWriter {
   }
 }
 
-type FolderEntries = Map<string, FolderEntry>
-type FolderEntry = { readonly below: FolderEntries } | { readonly mode: string; readonly oid: string }
+type TreeEntryMap = Map<string, TreeMapEntry>
+type TreeMapEntry = { readonly below: TreeEntryMap } | { readonly mode: string; readonly oid: string }
 
 /** A tree with exactly these files; a later path replaces an earlier one that conflicts with it. */
 function writeTree(objects: ObjectWriter, files: OriginFiles): TreeSha {
-  const root: FolderEntries = new Map()
+  const root: TreeEntryMap = new Map()
   for (const [path, file] of Object.entries(files)) {
     const { mode, content = '', oid } = typeof file === 'string' ? { mode: '100644', content: file } : file
     const names = path.split('/')
@@ -154,18 +154,19 @@ function writeTree(objects: ObjectWriter, files: OriginFiles): TreeSha {
     let folder = root
     for (const name of names) {
       const there = folder.get(name)
-      const below: FolderEntries = there !== undefined && 'below' in there ? there.below : new Map()
+      const below: TreeEntryMap = there !== undefined && 'below' in there ? there.below : new Map()
       folder.set(name, { below })
       folder = below
     }
     folder.set(last, { mode, oid: oid ?? objects.put('blob', Buffer.from(content)) })
   }
-  return toTreeSha(writeFolder(objects, root))
+  return toTreeSha(writeTreeRecursively(objects, root))
 }
 
-function writeFolder(objects: ObjectWriter, folder: FolderEntries): string {
+function writeTreeRecursively(objects: ObjectWriter, folder: TreeEntryMap): string {
   const entries = [...folder].map(([name, held]) => {
-    const { mode, oid } = 'below' in held ? { mode: '40000', oid: writeFolder(objects, held.below) } : held
+    const { mode, oid } =
+      'below' in held ? { mode: '40000', oid: writeTreeRecursively(objects, held.below) } : held
     const short = mode.replace(/^0/, '')
     return {
       // Directories are sorted as if their names ended with a slash.
@@ -178,7 +179,7 @@ function writeFolder(objects: ObjectWriter, folder: FolderEntries): string {
 }
 
 /** Lines `prefix 1` ... `prefix n`: a file long enough for git to detect its rename. */
-export function createLongFile(prefix: string, lines: number, changed?: number): string {
+export function createMultiLineText(prefix: string, lines: number, changed?: number): string {
   return Array.from(
     { length: lines },
     (_, at) => `${prefix} ${at + 1}${at + 1 === changed ? ' changed' : ''}\n`,

@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
 import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../../src/policy/merge-permit.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
 
 const gitCredentials = { username: 'x-access-token', password: 'ghs_secretForPushing123' }
 const repository = { owner: 'owner', name: 'origin' }
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 let gitServer: SmartHttpServer
 let mirror: GitMirror
 beforeEach(async () => {
-  folder = createTemporaryFolder('land')
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  temporaryDirectory = createTemporaryDirectory('land')
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   origin.git(['config', 'http.receivepack', 'true'])
   origin.branch('main', origin.commit({ 'a/x': '1', 'b/y': '1' }))
   origin.pull(1, origin.commit({ 'a/x': '2', 'b/y': '1' }, [origin.tip('main')]))
@@ -27,12 +27,12 @@ beforeEach(async () => {
 afterEach(async () => {
   await mirror.close()
   await gitServer.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 const openTestMirror = (url: string, timeouts = {}) =>
   openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url,
     credential: async () => gitCredentials,
     repository,

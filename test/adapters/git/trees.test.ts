@@ -9,23 +9,23 @@ import {
 } from '../../../src/pull-request/ids.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { decodePath, encodePath } from '../../../src/adapters/git/path-text.ts'
-import { createOrigin, createTemporaryFolder, type OriginFiles, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginFiles, type OriginRepository } from './origin.ts'
 
-const folder = createTemporaryFolder('trees')
+const temporaryDirectory = createTemporaryDirectory('trees')
 let origin: OriginRepository
 let mirror: GitMirror
 
 beforeAll(async () => {
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
+    directory: join(temporaryDirectory.path, 'mirror.git'),
     url: origin.url,
     credential: async () => undefined,
   })
 })
 afterAll(async () => {
   await mirror.close()
-  folder.remove()
+  temporaryDirectory.remove()
 })
 
 async function createTree(files: OriginFiles): Promise<TreeSha> {
@@ -44,7 +44,7 @@ describe('paths beyond what may be listed', () => {
   let small: GitMirror
   beforeAll(async () => {
     small = await openMirror({
-      directory: join(folder.path, 'mirror.git'),
+      directory: join(temporaryDirectory.path, 'mirror.git'),
       url: origin.url,
       credential: async () => undefined,
       maxPaths: 4,

@@ -4,14 +4,14 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { toCommitSha } from '../../../src/pull-request/ids.ts'
 import { writeCommit } from '../../../src/adapters/git/merge.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from './origin.ts'
+import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
-const folder = createTemporaryFolder('write-commit')
+const temporaryDirectory = createTemporaryDirectory('write-commit')
 let origin: OriginRepository
 beforeAll(() => {
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
 })
-afterAll(() => folder.remove())
+afterAll(() => temporaryDirectory.remove())
 
 test.each(['Merge\n\nof é and 💥\n', 'no end of line', '', '\n\nblank lines \n\n\n', 'a: b\n\nc'])(
   'has the bytes of git’s own: %j',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { addContentDigest } from '../../../src/jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../../../src/jobs/publish-report.ts'
 import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/ids.ts'
 import { openForge } from '../../../src/adapters/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
@@ -252,7 +252,7 @@ describe('whether a comment was edited (T29)', () => {
 
 describe('a check run', () => {
   test('is found with its digest', async () => {
-    const run = addContentDigest(createReportedCheck())
+    const run = addDigestToCheckRunContent(createReportedCheck())
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
     const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
     expect((await forge.readOwnReports(getPullNumber(), getHeadSha())).checks).toEqual([
@@ -263,7 +263,7 @@ describe('a check run', () => {
 
   test('can have more annotations than one request accepts, each once', async () => {
     const annotations = Array.from({ length: 120 }, (_, index) => createAnnotation(index + 1))
-    const run = addContentDigest(
+    const run = addDigestToCheckRunContent(
       createReportedCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }),
     )
     await forge.perform({ kind: 'put-check', head: getHeadSha(), run })
@@ -272,14 +272,14 @@ describe('a check run', () => {
   })
 
   test('a new result replaces the old one without repeating its annotations', async () => {
-    const first = addContentDigest(
+    const first = addDigestToCheckRunContent(
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
         annotations: [createAnnotation(1)],
       }),
     )
-    const second = addContentDigest(
+    const second = addDigestToCheckRunContent(
       createReportedCheck({
         name: 'catalog-bot / images',
         conclusion: 'failure',
@@ -307,7 +307,7 @@ describe('a check run', () => {
     })
     const commit = toCommitSha(other.headSha)
     const runs = ['one', 'two', 'three', 'four'].map((id) =>
-      addContentDigest(
+      addDigestToCheckRunContent(
         createReportedCheck({
           name: `catalog-bot / ${id}`,
           annotations: id === 'two' ? [createAnnotation(1)] : [],
@@ -337,7 +337,7 @@ describe('a check run', () => {
     expect(new Map(checks.map(({ name: called, url }) => [called, url]))).toEqual(urls)
 
     // A completed check run is replaced by a new one; of a running one, only its existence is known.
-    const again = runs.map((run) => addContentDigest({ ...run, summary: 'other' }))
+    const again = runs.map((run) => addDigestToCheckRunContent({ ...run, summary: 'other' }))
     const present = checks.map((one, at) => ({ ...one, isOver: at > 0 }))
     githubFixture.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
     await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
@@ -348,7 +348,7 @@ describe('a check run', () => {
       { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
       5,
     )
-    const last = runs.map((run) => addContentDigest({ ...run, summary: 'last' }))
+    const last = runs.map((run) => addDigestToCheckRunContent({ ...run, summary: 'last' }))
     await forge.perform({ kind: 'put-checks', head: commit, runs: last, present })
     expect(shown().slice(8)).toMatchObject(last.map(({ digest }) => ({ externalId: digest })))
     expect(githubFixture.github.violations).toEqual([])
@@ -638,7 +638,7 @@ describe('writes', () => {
         pause: async (milliseconds) => void pauses.push(milliseconds),
       },
     )
-    const run = addContentDigest(createReportedCheck({ name: 'catalog-bot / lost answer' }))
+    const run = addDigestToCheckRunContent(createReportedCheck({ name: 'catalog-bot / lost answer' }))
     const shown = () =>
       githubFixture.github.checkRuns(pull).filter((candidate) => candidate.name === run.name)
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
@@ -646,7 +646,7 @@ describe('writes', () => {
     expect([shown().length, pauses.length]).toEqual([1, 1])
     // Without a `pause` function, the retry is left to the queue.
     githubFixture.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
-    const other = addContentDigest(createReportedCheck({ name: 'catalog-bot / other' }))
+    const other = addDigestToCheckRunContent(createReportedCheck({ name: 'catalog-bot / other' }))
     await expect(forge.perform({ kind: 'put-check', head: getHeadSha(), run: other })).rejects.toMatchObject({
       retryable: true,
     })

@@ -3,12 +3,12 @@ import { describe, expect, test } from '@jest/globals'
 import { parseQuota, parseRateLimitRejection } from '../../../src/adapters/github/rate-limit-response.ts'
 
 const serverDate = 'Mon, 23 Nov 2026 14:00:00 GMT'
-const serverTime = Date.parse(serverDate)
+const serverTimeMs = Date.parse(serverDate)
 const createHeaderReader = (headers: Readonly<Record<string, string>>) => (name: string) => headers[name]
 const hourlyLimitHeaders = {
   'x-ratelimit-limit': '5000',
   'x-ratelimit-remaining': '12',
-  'x-ratelimit-reset': String(serverTime / 1000 + 600),
+  'x-ratelimit-reset': String(serverTimeMs / 1000 + 600),
   'x-ratelimit-resource': 'search',
 }
 
@@ -19,7 +19,7 @@ describe('the quota', () => {
     ['a day slow', -86_400_000],
   ])('resets after the same time if our clock is %s', (_name, skew) => {
     expect(
-      parseQuota(createHeaderReader({ ...hourlyLimitHeaders, date: serverDate }), serverTime + skew),
+      parseQuota(createHeaderReader({ ...hourlyLimitHeaders, date: serverDate }), serverTimeMs + skew),
     ).toMatchObject({
       resource: 'search',
       limit: 5000,
@@ -29,7 +29,7 @@ describe('the quota', () => {
     })
   })
   test('is relative to our clock if the response has no date', () => {
-    expect(parseQuota(createHeaderReader(hourlyLimitHeaders), serverTime + 100_000)).toMatchObject({
+    expect(parseQuota(createHeaderReader(hourlyLimitHeaders), serverTimeMs + 100_000)).toMatchObject({
       resetsIn: 501_000,
     })
   })
@@ -40,14 +40,14 @@ describe('the quota', () => {
     ['x-ratelimit-reset', ' '],
   ])('is unknown if %s is "%s"', (name, value) => {
     expect(
-      parseQuota(createHeaderReader({ ...hourlyLimitHeaders, [name]: value }), serverTime),
+      parseQuota(createHeaderReader({ ...hourlyLimitHeaders, [name]: value }), serverTimeMs),
     ).toBeUndefined()
   })
   test('has no resource if the response names an unknown one', () => {
     expect(
       parseQuota(
         createHeaderReader({ ...hourlyLimitHeaders, 'x-ratelimit-resource': 'code_scanning' }),
-        serverTime,
+        serverTimeMs,
       )?.resource,
     ).toBe(undefined)
   })

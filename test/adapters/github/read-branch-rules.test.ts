@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { readBranchRules } from '../../../src/adapters/github/read-branch-rules.ts'
 import type { BranchRules } from '../../../src/policy/branch-rules.ts'
 import {
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
   createQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
@@ -19,14 +19,14 @@ afterEach(() => {
   expect(githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-interface RuledRepository {
+interface RepositoryWithBranchRules {
   readonly full: string
   readonly name: { readonly owner: string; readonly repo: string }
 }
 
 let repositoryCount = 0
 /** A new repository on which the App is installed. */
-async function createRuledRepository(): Promise<RuledRepository> {
+async function createRepositoryWithRules(): Promise<RepositoryWithBranchRules> {
   const repo = `ruled-${(repositoryCount += 1)}`
   const full = `catalogs/${repo}`
   await githubFixture.github.createRepository('catalogs', repo)
@@ -34,8 +34,8 @@ async function createRuledRepository(): Promise<RuledRepository> {
   return { full, name: { owner: 'catalogs', repo } }
 }
 
-const readRules = (
-  it: Pick<RuledRepository, 'name'>,
+const readMainBranchRules = (
+  it: Pick<RepositoryWithBranchRules, 'name'>,
   octokit = githubFixture.octokit,
   isApp = true,
 ): Promise<BranchRules> =>
@@ -44,7 +44,7 @@ const readRules = (
     isApp,
   })
 
-const createAppBypass = (bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
+const createAppBypassRuleset = (bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
   bypass_actors: [{ actor_type: 'Integration', actor_id: githubFixture.app.id, bypass_mode } as const],
 })
 
@@ -67,12 +67,12 @@ const unrestrictedRules: BranchRules = {
 }
 
 test('a branch without rules requires nothing', async () => {
-  expect(await readRules(await createRuledRepository())).toEqual(unrestrictedRules)
+  expect(await readMainBranchRules(await createRepositoryWithRules())).toEqual(unrestrictedRules)
 })
 
 describe('rulesets', () => {
   test('of many kinds are combined, and the strictest setting applies', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     const { github } = githubFixture
     github.addRules(it.full, [
       { type: 'deletion' },
@@ -80,16 +80,16 @@ describe('rulesets', () => {
       { type: 'required_linear_history' },
     ])
     github.addRules(it.full, [
-      createChecksRule([{ context: 'ci' }, { context: 'own', integration_id: 7 }]),
+      createStatusChecksRule([{ context: 'ci' }, { context: 'own', integration_id: 7 }]),
       createPullRequestRule({ require_code_owner_review: true, allowed_merge_methods: ['merge', 'squash'] }),
     ])
     github.addRules(it.full, [
-      createChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
+      createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
       createPullRequestRule({ required_approving_review_count: 2, dismiss_stale_reviews_on_push: true }),
       { type: 'required_signatures' },
     ])
     github.allowMergeMethods(it.full, { merge: false })
-    expect(await readRules(it)).toEqual({
+    expect(await readMainBranchRules(it)).toEqual({
       ...unrestrictedRules,
       checks: { required: [{ name: 'ci' }, { name: 'own', app: 7 }], strict: true },
       pullRequest: {
@@ -106,7 +106,7 @@ describe('rulesets', () => {
   })
 
   test('with a queue, workflows, and unrecognized rules are read', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     githubFixture.github.addRules(it.full, [
       createQueueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
       {
@@ -123,7 +123,7 @@ describe('rulesets', () => {
         },
       },
     ])
-    expect(await readRules(it)).toEqual({
+    expect(await readMainBranchRules(it)).toEqual({
       ...unrestrictedRules,
       mergeQueue: true,
       queue: { method: 'squash', largestGroup: 3 },
@@ -138,58 +138,58 @@ describe('rulesets', () => {
     ['pull_request', { reservedForUs: true, closedToPushes: true, linearHistory: true }],
     [undefined, { closedToUs: true, linearHistory: true }],
   ] as const)('with bypass mode %s for our App apply to it accordingly', async (mode, says) => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     const rules = [{ type: 'update' }, { type: 'required_linear_history' }]
-    githubFixture.github.addRules(it.full, rules, mode === undefined ? {} : createAppBypass(mode))
-    expect(await readRules(it)).toEqual({ ...unrestrictedRules, ...says })
+    githubFixture.github.addRules(it.full, rules, mode === undefined ? {} : createAppBypassRuleset(mode))
+    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedRules, ...says })
   })
 
   test('with a bypass for another App apply to our App', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     const bypass_actors = [{ actor_type: 'Integration', actor_id: 4711, bypass_mode: 'always' } as const]
     githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
-    expect(await readRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
+    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
   })
 
   test('close the branch to our App if only one of two has a bypass for it', async () => {
-    const it = await createRuledRepository()
-    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('always'))
+    const it = await createRepositoryWithRules()
+    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
     githubFixture.github.addRules(it.full, [{ type: 'update' }])
-    expect(await readRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
+    expect(await readMainBranchRules(it)).toEqual({ ...unrestrictedRules, closedToUs: true })
   })
 
   test('for all branches block the temporary branch, unless they exclude it or have a bypass', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     const everywhere = { conditions: { ref_name: { include: ['~ALL'] } } }
     const ruleset = githubFixture.github.addRules(
       it.full,
-      [{ type: 'deletion' }, { type: 'creation' }, createChecksRule([{ context: 'ci' }])],
+      [{ type: 'deletion' }, { type: 'creation' }, createStatusChecksRule([{ context: 'ci' }])],
       everywhere,
     )
-    expect(await readRules(it)).toMatchObject({
+    expect(await readMainBranchRules(it)).toMatchObject({
       temporaryBranch: ['creation', 'deletion', 'required_status_checks'],
     })
     githubFixture.github.removeRuleset(it.full, ruleset)
     githubFixture.github.addRules(
       it.full,
-      [createChecksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
+      [createStatusChecksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
       everywhere,
     )
     githubFixture.github.addRules(it.full, [{ type: 'creation' }], {
       ...everywhere,
-      ...createAppBypass('always'),
+      ...createAppBypassRuleset('always'),
     })
     githubFixture.github.addRules(it.full, [{ type: 'deletion' }], {
       conditions: { ref_name: { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/tmp-*'] } },
     })
-    expect(await readRules(it)).toMatchObject({ temporaryBranch: [] })
+    expect(await readMainBranchRules(it)).toMatchObject({ temporaryBranch: [] })
   })
 
   test('are read to the last page', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     for (let count = 0; count < 101; count++)
-      githubFixture.github.addRules(it.full, [createChecksRule([{ context: `ci ${count}` }])])
-    expect((await readRules(it)).checks.required).toHaveLength(101)
+      githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: `ci ${count}` }])])
+    expect((await readMainBranchRules(it)).checks.required).toHaveLength(101)
   })
 })
 
@@ -216,19 +216,19 @@ describe('classic protection', () => {
   }
   const required = [{ name: 'ci' }, { name: 'own', app: 7 }]
 
-  const asAdministrator = async (it: RuledRepository): Promise<BranchRules> => {
+  const asAdministrator = async (it: RepositoryWithBranchRules): Promise<BranchRules> => {
     const { github, installation } = githubFixture
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
     try {
-      return await readRules(it, githubFixture.client(await githubFixture.token()))
+      return await readMainBranchRules(it, githubFixture.client(await githubFixture.token()))
     } finally {
       github.setPermissions(installation, before)
     }
   }
 
   test('is read completely with the permission for it', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     githubFixture.github.protect(it.full, 'main', all)
     expect(await asAdministrator(it)).toEqual({
       ...unrestrictedRules,
@@ -248,9 +248,9 @@ describe('classic protection', () => {
   })
 
   test('is read as far as it is public without that permission, and the gap is reported', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     githubFixture.github.protect(it.full, 'main', all)
-    expect(await readRules(it)).toEqual({
+    expect(await readMainBranchRules(it)).toEqual({
       ...unrestrictedRules,
       checks: { required, strict: false },
       pullRequest: {
@@ -268,7 +268,7 @@ describe('classic protection', () => {
   })
 
   test('is open to our App if it lists the App, and requires no reviews with an allowance', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     const apps = { users: [], teams: [], apps: ['catalog-bot'] }
     githubFixture.github.protect(it.full, 'main', {
       enforce_admins: true,
@@ -279,10 +279,10 @@ describe('classic protection', () => {
   })
 
   test('does not close a branch that a ruleset opens for pull requests', async () => {
-    const it = await createRuledRepository()
-    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('pull_request'))
+    const it = await createRepositoryWithRules()
+    githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('pull_request'))
     githubFixture.github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
-    expect(await readRules(it)).toMatchObject({
+    expect(await readMainBranchRules(it)).toMatchObject({
       closedToUs: false,
       closedToPushes: true,
       linearHistory: true,
@@ -290,21 +290,21 @@ describe('classic protection', () => {
   })
 
   test('that does not exist leaves nothing unread', async () => {
-    const it = await createRuledRepository()
+    const it = await createRepositoryWithRules()
     githubFixture.github.addRules(it.full, [{ type: 'deletion' }])
-    expect((await readRules(it)).unread).toEqual([])
+    expect((await readMainBranchRules(it)).unread).toEqual([])
   })
 })
 
 test('a maintainer reads the rules that apply to the App, and an outsider gets the gaps', async () => {
-  const it = await createRuledRepository()
-  githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypass('always'))
+  const it = await createRepositoryWithRules()
+  githubFixture.github.addRules(it.full, [{ type: 'update' }], createAppBypassRuleset('always'))
   const token = githubFixture.github.tokenFor('maintainer')
-  expect(await readRules(it, githubFixture.client(token), false)).toMatchObject({
+  expect(await readMainBranchRules(it, githubFixture.client(token), false)).toMatchObject({
     reservedForUs: true,
     unread: [],
   })
-  const outsiderRules = await readRules(
+  const outsiderRules = await readMainBranchRules(
     it,
     githubFixture.client(githubFixture.github.tokenFor('stranger')),
     false,
@@ -320,13 +320,15 @@ test("a user's repository is recognized", async () => {
   githubFixture.github.createUser('holder')
   await githubFixture.github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
   const client = githubFixture.client(githubFixture.github.tokenFor('holder'))
-  expect(await readRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject({
-    owner: 'user',
-  })
+  expect(await readMainBranchRules({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject(
+    {
+      owner: 'user',
+    },
+  )
 })
 
 test('a missing branch is an error', async () => {
-  const it = await createRuledRepository()
+  const it = await createRepositoryWithRules()
   const missingRepositoryRules = readBranchRules(
     githubFixture.octokit,
     { owner: it.name.owner, name: it.name.repo },

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
-import { addContentDigest } from '../../../src/jobs/publish-report.ts'
+import { addDigestToCheckRunContent } from '../../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
@@ -59,7 +59,7 @@ const openPull = (author = 'alice'): Promise<MockPull> =>
 
 const isCombinedQuery = ({ operation }: { readonly operation?: string }) => operation === 'PullAtOnce'
 
-async function readInOneRequest({
+async function readPullInOneRequest({
   number,
 }: MockPull): Promise<{ snapshot: PullSnapshot | null; present: OwnReports | undefined; requests: number }> {
   const before = githubFixture.github.requests.length
@@ -70,9 +70,9 @@ async function readInOneRequest({
   return { snapshot, present, requests: githubFixture.github.requests.length - before }
 }
 
-async function readListByList(pull: MockPull): Promise<PullSnapshot | null> {
+async function readPullWithSeparateQueries(pull: MockPull): Promise<PullSnapshot | null> {
   const take = githubFixture.github.fail(isCombinedQuery, { status: 502 })
-  const { snapshot, present } = await readInOneRequest(pull)
+  const { snapshot, present } = await readPullInOneRequest(pull)
   take()
   expect(present).toBeUndefined()
   return snapshot
@@ -90,9 +90,9 @@ test('two requests return the same snapshot as reading list by list', async () =
     pull: toPullNumber(pull.number),
     body: `${commentMarker}\nhello`,
   })
-  const { snapshot, requests } = await readInOneRequest(pull)
+  const { snapshot, requests } = await readPullInOneRequest(pull)
   expect(requests).toBe(2)
-  expect(snapshot).toEqual(await readListByList(pull))
+  expect(snapshot).toEqual(await readPullWithSeparateQueries(pull))
   expect(snapshot?.base).not.toBe(snapshot?.shownBase)
   // A merge depends on this data, so it is read without the cache.
   const before = githubFixture.github.requests.length
@@ -102,10 +102,10 @@ test('two requests return the same snapshot as reading list by list', async () =
 
 test('our own reports are included, and a forged comment is not', async () => {
   const pull = await openPull('bob')
-  const { head } = (await readInOneRequest(pull)).snapshot ?? {}
+  const { head } = (await readPullInOneRequest(pull)).snapshot ?? {}
   if (head === undefined) throw new Error('no head')
-  expect((await readInOneRequest(pull)).present).toMatchObject({ head, checks: [] })
-  const run = addContentDigest({
+  expect((await readPullInOneRequest(pull)).present).toMatchObject({ head, checks: [] })
+  const run = addDigestToCheckRunContent({
     name: 'catalog-bot / images',
     status: 'completed',
     conclusion: 'success',
@@ -117,7 +117,7 @@ test('our own reports are included, and a forged comment is not', async () => {
   githubFixture.github.comment(pull, 'stranger', `${commentMarker}\nforged`)
   const body = `${commentMarker}\nours\n\n${'long '.repeat(4000)}`
   await forge.perform({ kind: 'put-comment', pull: toPullNumber(pull.number), body })
-  const { present } = await readInOneRequest(pull)
+  const { present } = await readPullInOneRequest(pull)
   expect(present).toMatchObject({
     head,
     checks: [{ name: run.name, digest: run.digest, isOver: true }],
@@ -129,7 +129,7 @@ test('our own reports are included, and a forged comment is not', async () => {
   expect(present?.duplicates).toBeUndefined()
 })
 
-const pullChanges: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
+const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
   ['a label', (pull) => githubFixture.github.label(pull, 'wait')],
   ['a comment', (pull) => githubFixture.github.comment(pull, 'bob', '/hold')],
   ['another title', (pull) => (pull.title = 'Other')],
@@ -139,7 +139,7 @@ const pullChanges: readonly (readonly [string, (pull: MockPull) => unknown])[] =
   ['its end', (pull) => (pull.state = 'closed')],
 ]
 
-test.each(pullChanges)(
+test.each(pullChangeCases)(
   'T45: %s between the two requests is never mixed with the previous state',
   async (_, change) => {
     const pull = await openPull('bob')
@@ -154,10 +154,10 @@ test.each(pullChanges)(
       },
       { status: 502 },
     )
-    const { snapshot, requests } = await readInOneRequest(pull)
+    const { snapshot, requests } = await readPullInOneRequest(pull)
     take()
     expect(requests).toBeGreaterThan(2)
-    expect(snapshot).toEqual(await readListByList(pull))
+    expect(snapshot).toEqual(await readPullWithSeparateQueries(pull))
   },
 )
 
@@ -165,7 +165,7 @@ describe('data that one request does not return is read list by list', () => {
   test('more than a page', async () => {
     const pull = await openPull()
     for (let at = 0; at < 31; at++) githubFixture.github.review(pull, 'bob', 'comment', `review ${at}`)
-    const { snapshot, requests } = await readInOneRequest(pull)
+    const { snapshot, requests } = await readPullInOneRequest(pull)
     expect(snapshot?.reviews).toHaveLength(31)
     expect(requests).toBeGreaterThan(2)
   })
@@ -173,28 +173,28 @@ describe('data that one request does not return is read list by list', () => {
   test('a server that lags behind, and returns fewer comments than the pull request counts', async () => {
     const pull = await openPull()
     githubFixture.github.comment(pull, 'bob', 'first')
-    const answer = await queryGitHub(pull)
+    const answer = await queryPullByGraphql(pull)
     githubFixture.github.comment(pull, 'bob', '/hold')
     githubFixture.github.fail(isCombinedQuery, { status: 200, body: answer })
-    const { snapshot } = await readInOneRequest(pull)
+    const { snapshot } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body }) => body)).toEqual(['first', '/hold'])
   })
 
   test.each(['not found', 'an error beside it'])('a failed response: %s', async (what) => {
     const pull = await openPull()
     githubFixture.github.comment(pull, 'bob', 'hello')
-    const answer = await queryGitHub(pull)
+    const answer = await queryPullByGraphql(pull)
     const errors = [{ type: 'FORBIDDEN', path: ['repository'], message: 'Resource not accessible' }]
     const body = what === 'not found' ? { data: { repository: null } } : { ...answer, errors }
     githubFixture.github.fail(isCombinedQuery, { status: 200, body })
-    const { snapshot, present } = await readInOneRequest(pull)
+    const { snapshot, present } = await readPullInOneRequest(pull)
     expect(snapshot?.comments.map(({ body: text }) => text)).toEqual(['hello'])
     expect(present).toBeUndefined()
   })
 })
 
 /** GitHub's current response to the combined request. */
-async function queryGitHub(pull: MockPull): Promise<{ data: unknown }> {
+async function queryPullByGraphql(pull: MockPull): Promise<{ data: unknown }> {
   const query = `query ($owner: String!, $name: String!, $pull: Int!, $head: GitObjectID!) {
     repository(owner: $owner, name: $name) {
       defaultBranchRef { name }
@@ -215,7 +215,7 @@ async function queryGitHub(pull: MockPull): Promise<{ data: unknown }> {
 
 test('the default branch is cached, and requested again without `allowCached`', async () => {
   const pull = await openPull()
-  await readInOneRequest(pull)
+  await readPullInOneRequest(pull)
   const before = githubFixture.github.requests.length
   expect(await forge.defaultBranch({ allowCached: true })).toBe('main')
   expect(githubFixture.github.requests.length - before).toBe(0)
@@ -229,7 +229,7 @@ test('a deleted account is read the same in two requests and list by list', asyn
   const outsider = githubFixture.github.account('stranger')
   outsider.deleted = true
   try {
-    expect((await readInOneRequest(pull)).snapshot).toEqual(await readListByList(pull))
+    expect((await readPullInOneRequest(pull)).snapshot).toEqual(await readPullWithSeparateQueries(pull))
   } finally {
     outsider.deleted = false
   }

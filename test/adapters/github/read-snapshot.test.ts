@@ -34,24 +34,29 @@ function createOctokit(heads: readonly string[]): Octokit {
     },
   } as unknown as Octokit
 }
-const readWithHeads = (heads: readonly string[]) =>
+const readSnapshotWithHeads = (heads: readonly string[]) =>
   readSnapshot(createOctokit(heads), { owner: 'acme', name: 'catalog' }, toPullNumber(7))
 
 describe('T45: parts of a read that do not agree', () => {
   test('a push while it is read: the new head is read with its own lists', async () => {
     expect(
-      await readWithHeads([createHeadSha('a'), createHeadSha('c'), createHeadSha('c'), createHeadSha('c')]),
+      await readSnapshotWithHeads([
+        createHeadSha('a'),
+        createHeadSha('c'),
+        createHeadSha('c'),
+        createHeadSha('c'),
+      ]),
     ).toMatchObject({
       head: createHeadSha('c'),
       base: createHeadSha('b'),
     })
-    expect(await readWithHeads([createHeadSha('a'), createHeadSha('a')])).toMatchObject({
+    expect(await readSnapshotWithHeads([createHeadSha('a'), createHeadSha('a')])).toMatchObject({
       head: createHeadSha('a'),
     })
   })
   test('one that never rests is no snapshot at all', async () => {
     await expect(
-      readWithHeads(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
+      readSnapshotWithHeads(['1', '2', '3', '4', '5', '6', '7', '8'].map(createHeadSha)),
     ).rejects.toMatchObject({
       code: 'inconsistent',
     })

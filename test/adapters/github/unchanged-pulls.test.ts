@@ -35,7 +35,7 @@ const readPullSnapshot = async ({ number }: MockPull): Promise<PullSnapshot> => 
   return snapshot
 }
 
-const pullChanges: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
+const pullChangeCases: readonly (readonly [string, (pull: MockPull) => unknown])[] = [
   ['a push', (pull) => scenario.github.pushToPull(pull, { 'more.yaml': 'y: 1\n' })],
   ['a label', (pull) => scenario.github.label(pull, 'wait')],
   ['a label less', (pull) => scenario.github.unlabel(pull, 'catalog')],
@@ -61,7 +61,7 @@ test('whatever changes is seen, and only there', async () => {
   const quiet = await openPull('quiet')
   const before = await readPullSnapshot(quiet)
   const changed: (readonly [string, PullSnapshot])[] = []
-  for (const [index, [name, change]] of pullChanges.entries()) {
+  for (const [index, [name, change]] of pullChangeCases.entries()) {
     const pull = await openPull(`changed-${index}`)
     changed.push([name, await readPullSnapshot(pull)])
     await change(pull)

@@ -17,7 +17,7 @@ import { createImage } from './create-images.ts'
 let registryServer: MockRegistry
 let pusher: Pusher
 let registryClient: RegistryClient
-let imageSubject: ArtifactSubject
+let attachmentSubject: ArtifactSubject
 
 beforeEach(async () => {
   registryServer = await startMockRegistry()
@@ -28,27 +28,27 @@ beforeEach(async () => {
   const [{ bytes, mediaType }] = manifests
   const at = { host: registryServer.host, repository: 'org/catalog' }
   const { digest } = await pusher.push({ ...at, blobs, manifests, tags: ['v1'] })
-  imageSubject = { ...at, digest, mediaType, size: bytes.length }
+  attachmentSubject = { ...at, digest, mediaType, size: bytes.length }
 })
 afterEach(() => Promise.all([pusher.close(), registryClient.close(), registryServer.stop()]))
 
-const sbomAttachmentFixture = (text: string) => createSbomAttachment(imageSubject, Buffer.from(text))
-const listAttached = async () => {
-  const { host, repository, digest } = imageSubject
+const createTestSbomAttachment = (text: string) => createSbomAttachment(attachmentSubject, Buffer.from(text))
+const listAttachedArtifacts = async () => {
+  const { host, repository, digest } = attachmentSubject
   const { bytes } = await registryClient.fetchManifest({ host, repository, tag: toReferrersTag(digest) })
   return (JSON.parse(Buffer.from(bytes).toString()) as { manifests: Record<string, unknown>[] }).manifests
 }
 
 describe('a registry without a list of referrers', () => {
   test('gets an index at the fallback tag with each attachment once, and keeps other entries', async () => {
-    const first = await attachManifest(registryClient, pusher, sbomAttachmentFixture('{"a":1}'))
-    expect(await listAttached()).toMatchObject([
+    const first = await attachManifest(registryClient, pusher, createTestSbomAttachment('{"a":1}'))
+    expect(await listAttachedArtifacts()).toMatchObject([
       { digest: first.digest, artifactType: 'application/vnd.cyclonedx+json' },
     ])
     // The entry of another tool has an annotation that only it knows.
-    const theirs = { ...(await listAttached())[0], annotations: { 'example.com/by': 'them' } }
+    const theirs = { ...(await listAttachedArtifacts())[0], annotations: { 'example.com/by': 'them' } }
     await pusher.push({
-      ...{ host: imageSubject.host, repository: imageSubject.repository, blobs: [] },
+      ...{ host: attachmentSubject.host, repository: attachmentSubject.repository, blobs: [] },
       manifests: [
         {
           mediaType: 'application/vnd.oci.image.index.v1+json',
@@ -61,30 +61,41 @@ describe('a registry without a list of referrers', () => {
           ),
         },
       ],
-      tags: [toReferrersTag(imageSubject.digest)],
+      tags: [toReferrersTag(attachmentSubject.digest)],
     })
-    const second = await attachManifest(registryClient, pusher, sbomAttachmentFixture('{"a":2}'))
-    await attachManifest(registryClient, pusher, sbomAttachmentFixture('{"a":2}'))
-    expect(await listAttached()).toEqual([theirs, expect.objectContaining({ digest: second.digest })])
+    const second = await attachManifest(registryClient, pusher, createTestSbomAttachment('{"a":2}'))
+    await attachManifest(registryClient, pusher, createTestSbomAttachment('{"a":2}'))
+    expect(await listAttachedArtifacts()).toEqual([
+      theirs,
+      expect.objectContaining({ digest: second.digest }),
+    ])
   })
   test('gets an entry again that another writer overwrote', async () => {
     let pushes = 0
     const losing: Pick<Pusher, 'push'> = {
       async push(order) {
         // Another writer that has not seen the first index overwrites it.
-        if (order.tags.includes(toReferrersTag(imageSubject.digest)) && ++pushes === 1)
+        if (order.tags.includes(toReferrersTag(attachmentSubject.digest)) && ++pushes === 1)
           return { digest: '', blobs: { present: 0, mounted: 0, uploaded: 0 } }
         return pusher.push(order)
       },
     }
-    const { digest } = await attachManifest(registryClient, losing, sbomAttachmentFixture('{"a":1}'))
-    expect(await listAttached()).toMatchObject([{ digest }])
+    const { digest } = await attachManifest(registryClient, losing, createTestSbomAttachment('{"a":1}'))
+    expect(await listAttachedArtifacts()).toMatchObject([{ digest }])
   })
   test('is not changed if the fallback tag holds something else', async () => {
     const { blobs, manifests } = createImage({ b: 'b' })
-    const { host, repository } = imageSubject
-    await pusher.push({ host, repository, blobs, manifests, tags: [toReferrersTag(imageSubject.digest)] })
-    await expect(attachManifest(registryClient, pusher, sbomAttachmentFixture('{}'))).rejects.toMatchObject({
+    const { host, repository } = attachmentSubject
+    await pusher.push({
+      host,
+      repository,
+      blobs,
+      manifests,
+      tags: [toReferrersTag(attachmentSubject.digest)],
+    })
+    await expect(
+      attachManifest(registryClient, pusher, createTestSbomAttachment('{}')),
+    ).rejects.toMatchObject({
       code: 'bad-reply',
     })
   })
@@ -92,8 +103,8 @@ describe('a registry without a list of referrers', () => {
 
 test('no tag is written to a registry that accepts the subject', async () => {
   const taking: Pick<Pusher, 'push'> = {
-    push: async (order) => ({ ...(await pusher.push(order)), subject: imageSubject.digest }),
+    push: async (order) => ({ ...(await pusher.push(order)), subject: attachmentSubject.digest }),
   }
-  await attachManifest(registryClient, taking, sbomAttachmentFixture('{}'))
-  await expect(listAttached()).rejects.toMatchObject({ code: 'missing' })
+  await attachManifest(registryClient, taking, createTestSbomAttachment('{}'))
+  await expect(listAttachedArtifacts()).rejects.toMatchObject({ code: 'missing' })
 })

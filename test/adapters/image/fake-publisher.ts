@@ -60,13 +60,13 @@ export class FakePublisher implements CatalogPublisher {
 
   /** The digest for `repository:tag`. */
   findDigest(reference: string): string | undefined {
-    const [repository, name] = splitReference(reference)
+    const [repository, name] = splitImageReference(reference)
     const shelf = this.repositories.get(repository)
     return shelf?.tags.get(name) ?? (shelf?.images.has(name) === true ? name : undefined)
   }
 
   readText(reference: string): string {
-    const [repository] = splitReference(reference)
+    const [repository] = splitImageReference(reference)
     const files = this.getRepository(repository).images.get(this.findDigest(reference) ?? '')?.files ?? []
     return files.map(({ path, bytes }) => `${path}: ${Buffer.from(bytes).toString('utf8')}`).join('\n')
   }
@@ -181,7 +181,7 @@ export class FakePublisher implements CatalogPublisher {
   }: Parameters<CatalogPublisher['rebase']>[0]): Promise<BuiltCatalogImage> {
     await this.#ask(`rebase ${image}`)
     const found = this.#base(base)
-    const [repository] = splitReference(image)
+    const [repository] = splitImageReference(image)
     const stored = this.getRepository(repository).images.get(this.findDigest(image) ?? '')
     if (stored === undefined) throw new RegistryError('missing', `there is no ${image}`)
     const contentDigest = computeDigest(Buffer.from(`${stored.contentDigest} ${found?.digest}`))
@@ -189,7 +189,7 @@ export class FakePublisher implements CatalogPublisher {
   }
 
   read(reference: string): ReturnType<CatalogPublisher['read']> {
-    const [repository] = splitReference(reference)
+    const [repository] = splitImageReference(reference)
     const stored = this.getRepository(repository).images.get(this.findDigest(reference) ?? '')
     if (stored === undefined) throw new RegistryError('missing', `there is no ${reference}`)
     return Promise.resolve({
@@ -209,8 +209,8 @@ export class FakePublisher implements CatalogPublisher {
     reference: string,
     files: readonly CatalogImageFile[],
   ): ReturnType<CatalogPublisher['verify']> {
-    await this.#ask(`verify ${splitReference(reference)[0]}`)
-    const [repository] = splitReference(reference)
+    await this.#ask(`verify ${splitImageReference(reference)[0]}`)
+    const [repository] = splitImageReference(reference)
     const stored = this.getRepository(repository).images.get(this.findDigest(reference) ?? '')
     const serializeFiles = (all: readonly CatalogImageFile[]) =>
       JSON.stringify(all.map(({ path, bytes }) => [path, computeDigest(bytes)]).sort())
@@ -344,7 +344,7 @@ export function computeDigest(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-function splitReference(reference: string): [repository: string, name: string] {
+function splitImageReference(reference: string): [repository: string, name: string] {
   const at = reference.indexOf('@')
   if (at >= 0) return [reference.slice(0, at), reference.slice(at + 1)]
   const colon = reference.lastIndexOf(':')

@@ -6,8 +6,8 @@ import type { BytePiece } from '../../../packages/fbc/src/go/tar/byte-pieces.ts'
 
 const patternBytes = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, at) => (at * seed) % 251)
-const flattenPiece = (piece: BytePiece): Buffer =>
-  piece instanceof Uint8Array ? Buffer.from(piece) : Buffer.concat(piece.map(flattenPiece))
+const concatenateBytePiece = (piece: BytePiece): Buffer =>
+  piece instanceof Uint8Array ? Buffer.from(piece) : Buffer.concat(piece.map(concatenateBytePiece))
 
 describe('an archive in pieces', () => {
   const shared = [patternBytes(90_000, 7), patternBytes(20, 3)]
@@ -18,7 +18,7 @@ describe('an archive in pieces', () => {
     ['repeated and nested pieces', [shared, patternBytes(3, 1), [shared, shared], shared[0] as BytePiece]],
   ])('of %s is the same archive when it is unpacked', async (_name, pieces) => {
     const packed = await gzipPieces(pieces)
-    expect(gunzipSync(packed).equals(flattenPiece(pieces))).toBe(true)
+    expect(gunzipSync(packed).equals(concatenateBytePiece(pieces))).toBe(true)
     // The header has no name, time, or system, and the output is reproducible.
     expect([...packed.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
     expect((await gzipPieces(pieces)).equals(packed)).toBe(true)

@@ -45,18 +45,18 @@ function createPusher(options: Partial<PusherOptions> = {}): Pusher {
   pushers.push(pusher)
   return pusher
 }
-const sampleImage = createImage({ 'configs/a.yaml': 'a' })
-const createPushOrder = (more: object = {}) => ({
+const samplePushImage = createImage({ 'configs/a.yaml': 'a' })
+const createImagePushRequest = (more: object = {}) => ({
   host: registryServer.host,
   repository: 'org/app',
-  ...sampleImage,
+  ...samplePushImage,
   tags: ['v1'],
   ...more,
 })
 const listRequests = (from = registryServer) =>
   from.requests.map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`)
 /** Requires the password on every request. */
-const requirePassword: RegistryScript = ({ headers }, response) => {
+const requireBasicAuth: RegistryScript = ({ headers }, response) => {
   if (headers.authorization === `Basic ${btoa('u:secret')}`) return
   response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
 }
@@ -65,8 +65,10 @@ const isUploadRequest = (method: string, path: string) =>
 
 describe('a push', () => {
   test('sends blobs, the manifest by digest, and the tag, then reads the tag', async () => {
-    const { digest } = await createPusher().push(createPushOrder({ blobs: sampleImage.blobs.slice(0, 1) }))
-    const [blob] = sampleImage.blobs
+    const { digest } = await createPusher().push(
+      createImagePushRequest({ blobs: samplePushImage.blobs.slice(0, 1) }),
+    )
+    const [blob] = samplePushImage.blobs
     expect(listRequests()).toEqual([
       `HEAD blobs/${blob?.digest}`,
       'POST blobs/uploads/',
@@ -83,14 +85,14 @@ describe('a push', () => {
   test('sends a duplicate blob once, and does not read an existing one', async () => {
     const there = registryServer.addBlob('already there')
     const unread = { ...there, read: () => Promise.reject(new Error('read')) }
-    const [blob] = sampleImage.blobs
-    const { blobs } = await createPusher().push(createPushOrder({ blobs: [unread, blob, blob] }))
+    const [blob] = samplePushImage.blobs
+    const { blobs } = await createPusher().push(createImagePushRequest({ blobs: [unread, blob, blob] }))
     expect(blobs).toEqual({ present: 1, mounted: 0, uploaded: 1 })
   })
   test('tags nothing if a blob cannot be sent', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (isUploadRequest(method, path) && sendRegistryError(response, 400, 'DIGEST_INVALID', 'no'))
-    await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({
+    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'bad-reply',
       message: expect.stringMatching(/^push to .*\/org\/app failed: .*DIGEST_INVALID/),
     })
@@ -98,7 +100,7 @@ describe('a push', () => {
   })
   test('does not send bytes that do not match the digest', async () => {
     const blob = { ...createBlob(Buffer.from('one')), read: async () => Buffer.from('two') }
-    await expect(createPusher().push(createPushOrder({ blobs: [blob] }))).rejects.toMatchObject({
+    await expect(createPusher().push(createImagePushRequest({ blobs: [blob] }))).rejects.toMatchObject({
       code: 'digest-mismatch',
     })
     expect(listRequests().some((step) => step.startsWith('PUT'))).toBe(false)
@@ -113,13 +115,15 @@ describe('a push', () => {
         matches(path) &&
         response.writeHead(201, { 'docker-content-digest': sha256Digest('other') }).end()
       )
-    await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({ code: 'digest-mismatch' })
+    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
+      code: 'digest-mismatch',
+    })
   })
   test('fails if the tag does not hold the pushed manifest', async () => {
     const other = Buffer.from(JSON.stringify({ schemaVersion: 2 }))
     registryServer.script = ({ method }, response) =>
       void (method === 'GET' && response.writeHead(200).end(other))
-    await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({
+    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'digest-mismatch',
       message: expect.stringContaining('the tag v1 on '),
     })
@@ -136,9 +140,9 @@ describe('an upload', () => {
     storageServer.script = ({ body }, response) => ((sent = body), void response.writeHead(201).end())
     const lead = leadTo(`${storageServer.origin}/signed/put?X-Signature=a%2Fb+c`)
     registryServer.script = (request, response, earlier) =>
-      requirePassword(request, response, earlier) ?? lead(request, response, earlier)
-    const [blob] = sampleImage.blobs
-    await createPusher().push(createPushOrder({ blobs: [blob] }))
+      requireBasicAuth(request, response, earlier) ?? lead(request, response, earlier)
+    const [blob] = samplePushImage.blobs
+    await createPusher().push(createImagePushRequest({ blobs: [blob] }))
     expect(sent).toEqual(await blob?.read())
     expect(storageServer.requests[0]?.headers).not.toHaveProperty('authorization')
     expect(storageServer.requests[0]?.query.get('digest')).toBe(blob?.digest)
@@ -154,7 +158,7 @@ describe('an upload', () => {
     'file:///etc/passwd',
   ])('to %s is blocked', async (location) => {
     registryServer.script = leadTo(location)
-    await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({ code: 'blocked' })
+    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'blocked' })
   })
   test('from a registry with TLS to plain HTTP is blocked, even on the same host', async () => {
     const secure = await startScriptedRegistry({ tls: true })
@@ -167,7 +171,7 @@ describe('an upload', () => {
         certificates: { '127.0.0.1': loopbackCertificate },
       },
     })
-    await expect(pusher.push(createPushOrder({ host: secure.host }))).rejects.toMatchObject({
+    await expect(pusher.push(createImagePushRequest({ host: secure.host }))).rejects.toMatchObject({
       code: 'blocked',
       message: expect.stringContaining('without TLS'),
     })
@@ -177,10 +181,12 @@ describe('an upload', () => {
   test('does not follow a redirect, and fails without an upload URL', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(307, { location: `${storageServer.origin}/x` }).end())
-    await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({ code: 'bad-reply' })
+    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({ code: 'bad-reply' })
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && response.writeHead(202).end())
-    await expect(createPusher().push(createPushOrder())).rejects.toThrow(/did not return an upload URL/)
+    await expect(createPusher().push(createImagePushRequest())).rejects.toThrow(
+      /did not return an upload URL/,
+    )
     expect(storageServer.requests).toHaveLength(0)
   })
 })
@@ -192,7 +198,7 @@ describe('failures', () => {
       let failed = 0
       registryServer.script = ({ method, path }, response) =>
         void (isUploadRequest(method, path) && failed++ === 0 && response.writeHead(status).end())
-      await createPusher().push(createPushOrder({ blobs: sampleImage.blobs.slice(0, 1) }))
+      await createPusher().push(createImagePushRequest({ blobs: samplePushImage.blobs.slice(0, 1) }))
       expect(
         listRequests()
           .slice(0, 6)
@@ -209,7 +215,7 @@ describe('failures', () => {
     },
   )
   test('an upload with a lost response is detected and not sent again', async () => {
-    const [blob] = sampleImage.blobs
+    const [blob] = samplePushImage.blobs
     let cut = 0
     registryServer.script = async ({ method, path, body }, response) => {
       if (!isUploadRequest(method, path) || cut++ > 0) return
@@ -217,7 +223,7 @@ describe('failures', () => {
       response.socket?.destroy()
       return true
     }
-    expect((await createPusher().push(createPushOrder({ blobs: [blob] }))).blobs.present).toBe(1)
+    expect((await createPusher().push(createImagePushRequest({ blobs: [blob] }))).blobs.present).toBe(1)
   })
   test('a failed manifest push is retried', async () => {
     registryServer.script = ({ method, path }, response, earlier) =>
@@ -227,13 +233,13 @@ describe('failures', () => {
         earlier === 0 &&
         response.writeHead(502).end()
       )
-    await createPusher().push(createPushOrder())
+    await createPusher().push(createImagePushRequest())
     expect(registryServer.holds('org/app@v1')).toBe(true)
   })
   test('a push without permission is reported as a credentials error', async () => {
     registryServer.script = ({ method }, response) =>
       void (method === 'POST' && sendRegistryError(response, 403, 'DENIED', 'no push here'))
-    await expect(createPusher().push(createPushOrder())).rejects.toMatchObject({
+    await expect(createPusher().push(createImagePushRequest())).rejects.toMatchObject({
       code: 'credentials',
       message: expect.stringContaining('no push here'),
     })
@@ -241,7 +247,7 @@ describe('failures', () => {
   test('an aborted push ends', async () => {
     const stop = new AbortController()
     registryServer.script = () => (stop.abort(), true)
-    await expect(createPusher().push(createPushOrder(), stop.signal)).rejects.toMatchObject({
+    await expect(createPusher().push(createImagePushRequest(), stop.signal)).rejects.toMatchObject({
       code: 'aborted',
     })
   })
@@ -285,9 +291,9 @@ describe('scopes', () => {
   test('the pusher requests its repository, and pull for the repository that it mounts from', async () => {
     const scopes: string[] = []
     greedy(scopes)
-    const [blob] = sampleImage.blobs
+    const [blob] = samplePushImage.blobs
     await createPusher({ credentials: [] }).push(
-      createPushOrder({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
+      createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }),
     )
     expect(scopes).toEqual([
       'repository:org/app:pull,push',
@@ -314,9 +320,9 @@ test('a token that expires during a push is replaced, and the push continues', a
       ...allowLoopbackRegistries(registryServer.host, storageServer.host),
       tokenHosts: { [registryServer.host]: [storageServer.host] },
     },
-  }).push(createPushOrder())
+  }).push(createImagePushRequest())
   expect(issued).toBeGreaterThan(2)
-  expect(digest).toBe(sha256Digest(sampleImage.manifests[0].bytes))
+  expect(digest).toBe(sha256Digest(samplePushImage.manifests[0].bytes))
 })
 
 describe('registry quirks', () => {
@@ -336,7 +342,7 @@ describe('registry quirks', () => {
 
   test('ACR: a body that is too large for one request is sent in chunks, in order', async () => {
     registryServer.script = smallBodies
-    await only(registryServer.host).push(createPushOrder({ blobs: [large] }))
+    await only(registryServer.host).push(createImagePushRequest({ blobs: [large] }))
     expect(pieces()).toEqual(['0-999', '1000-1999', '2000-2499'])
     expect(registryServer.holds(large.digest)).toBe(true)
   })
@@ -348,7 +354,7 @@ describe('registry quirks', () => {
     }
     await only(registryServer.host, {
       limits: { attempts: 1, chunkBytes: 1000, chunkedFallbackBytes: 2000 },
-    }).push(createPushOrder({ blobs: [large] }))
+    }).push(createImagePushRequest({ blobs: [large] }))
     expect(registryServer.holds(large.digest)).toBe(true)
   })
   test('chunks have at least the minimum length that the registry sets', async () => {
@@ -357,13 +363,13 @@ describe('registry quirks', () => {
       else if (method === 'POST') response.setHeader('oci-chunk-min-length', '1500')
       return path === ''
     }
-    await only(registryServer.host).push(createPushOrder({ blobs: [large] }))
+    await only(registryServer.host).push(createImagePushRequest({ blobs: [large] }))
     expect(pieces()).toEqual(['0-1499', '1500-2499'])
   })
   test('ECR Public: a blob is sent if its HEAD request is rejected', async () => {
     registryServer.script = ({ method, path }, response) =>
       void (method === 'HEAD' && path.includes('/blobs/') && response.writeHead(401).end())
-    expect((await createPusher().push(createPushOrder())).blobs).toEqual({
+    expect((await createPusher().push(createImagePushRequest())).blobs).toEqual({
       present: 0,
       mounted: 0,
       uploaded: 2,
@@ -372,15 +378,17 @@ describe('registry quirks', () => {
   test('quay.io: a mount is requested only with a source repository, and uploaded if rejected', async () => {
     registryServer.script = ({ query }, response) =>
       void (query.has('mount') && sendRegistryError(response, 400, 'UNSUPPORTED', 'no mounts'))
-    const [blob, other] = sampleImage.blobs
-    await createPusher().push(createPushOrder({ blobs: [{ ...blob, mountFrom: 'base/image' }, other] }))
+    const [blob, other] = samplePushImage.blobs
+    await createPusher().push(
+      createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }, other] }),
+    )
     const mounts = registryServer.requests.filter(({ query }) => query.has('mount'))
     expect(mounts.map(({ query }) => query.get('from'))).toEqual(['base/image'])
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
   test('GAR: a mount that returns an upload URL continues as that upload', async () => {
-    const [blob] = sampleImage.blobs
-    await createPusher().push(createPushOrder({ blobs: [{ ...blob, mountFrom: 'base/image' }] }))
+    const [blob] = samplePushImage.blobs
+    await createPusher().push(createImagePushRequest({ blobs: [{ ...blob, mountFrom: 'base/image' }] }))
     expect(listRequests().filter((step) => step.startsWith('POST'))).toHaveLength(1)
     expect(registryServer.holds(blob?.digest ?? '')).toBe(true)
   })
@@ -399,7 +407,7 @@ describe('registry quirks', () => {
       )
     const port = Number(registryServer.host.split(':')[1])
     const pusher = only(`${name}:${port}`, { resolve: async () => ['127.0.0.1'] })
-    const pushed = pusher.push(createPushOrder({ host: `${name}:${port}`, blobs: [large], tags: [] }))
+    const pushed = pusher.push(createImagePushRequest({ host: `${name}:${port}`, blobs: [large], tags: [] }))
     if (expected.length === 0) await expect(pushed).rejects.toMatchObject({ status: 413 })
     else await pushed
     expect(pieces()).toEqual(expected)

@@ -8,10 +8,10 @@ import { scanImages, type ImageScanProgress } from '../../../src/adapters/regist
 import { createManualClock } from './manual-clock.ts'
 
 const sha256Hex = 'a'.repeat(64)
-const imageFound: ImageAnswer = { kind: 'ok', digest: `sha256:${sha256Hex}`, mediaType: 'x', size: 1 }
+const foundImageAnswer: ImageAnswer = { kind: 'ok', digest: `sha256:${sha256Hex}`, mediaType: 'x', size: 1 }
 
 /** A registry that records its requests, and a cache that expires by a manual clock. */
-function createCountingRegistry(answers: (reference: string) => ImageAnswer = () => imageFound) {
+function createCountingRegistry(answers: (reference: string) => ImageAnswer = () => foundImageAnswer) {
   const requested: string[] = []
   const clock = createManualClock(0)
   const cache = openMemoryCache(clock)
@@ -40,8 +40,8 @@ function createCountingRegistry(answers: (reference: string) => ImageAnswer = ()
 describe('answers are cached', () => {
   const day = 24 * 3600 * 1000
   const cases: [string, string, ImageAnswer, number | undefined][] = [
-    ['a digest for seven days', `q.io/a@sha256:${sha256Hex}`, imageFound, 7 * day],
-    ['a tag for ten minutes', 'q.io/a:1', imageFound, 600_000],
+    ['a digest for seven days', `q.io/a@sha256:${sha256Hex}`, foundImageAnswer, 7 * day],
+    ['a tag for ten minutes', 'q.io/a:1', foundImageAnswer, 600_000],
     ['a missing image for a minute', `q.io/a@sha256:${sha256Hex}`, { kind: 'missing', reason: '' }, 60_000],
     ['what may be private for a minute', 'q.io/a:1', { kind: 'missing-or-private', reason: '' }, 60_000],
     ['unknown never', 'q.io/a:1', { kind: 'unknown', reason: '', retryAfter: 1 }, undefined],
@@ -83,24 +83,24 @@ describe('answers are cached', () => {
   })
   test('refresh bypasses the cache and updates it', async () => {
     const reference = `q.io/a@sha256:${sha256Hex}`
-    let answer: ImageAnswer = imageFound
+    let answer: ImageAnswer = foundImageAnswer
     const { registry, store, asked } = createCountingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve(reference)
     answer = { kind: 'missing', reason: 'gone' }
-    expect(await cached.resolve(reference)).toEqual(imageFound)
+    expect(await cached.resolve(reference)).toEqual(foundImageAnswer)
     expect(await cached.refresh(reference)).toEqual(answer)
     expect(await cached.resolve(reference)).toEqual(answer)
     expect(asked).toHaveLength(2)
   })
   test('an inconclusive refresh keeps the cached answer', async () => {
-    let answer: ImageAnswer = imageFound
+    let answer: ImageAnswer = foundImageAnswer
     const { registry, store } = createCountingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve('q.io/a:1')
     answer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
     await cached.refresh('q.io/a:1')
-    expect(await cached.resolve('q.io/a:1')).toEqual(imageFound)
+    expect(await cached.resolve('q.io/a:1')).toEqual(foundImageAnswer)
   })
   test('concurrent lookups of the same reference share one request', async () => {
     const { registry, store, asked } = createCountingRegistry()
@@ -129,7 +129,7 @@ describe('a scan', () => {
       ? { kind: 'malformed', reason: '' }
       : reference === 'b.io/x:1'
         ? { kind: 'unknown', reason: '', retryAfter: 1 }
-        : imageFound
+        : foundImageAnswer
 
   test('requests each reference once, alternates hosts, and summarizes by registry', async () => {
     const { registry, asked, clock } = createCountingRegistry(answerReference)

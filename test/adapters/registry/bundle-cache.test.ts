@@ -10,7 +10,7 @@ import {
 } from '../../../src/adapters/registry/cached-bundles.ts'
 import { createManualClock } from './manual-clock.ts'
 
-const bundleReference = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
+const bundleImageReference = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
 const createBundleAnswer = (packageName = 'foo'): BundleAnswer => ({
   kind: 'bundle',
   digest: 'x',
@@ -56,29 +56,39 @@ function createCountingRegistry(
     bundles: (atOnce?: number) => createCachedBundles(client, { clock, store, ...(atOnce && { atOnce }) }),
   }
 }
-const bundleReferences = (count: number) =>
-  Array.from({ length: count }, (_, index) => bundleReference(index))
+const bundleImageReferences = (count: number) =>
+  Array.from({ length: count }, (_, index) => bundleImageReference(index))
 
 test('one pull provides the bundle and its install facts, and both are cached separately', async () => {
   const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as InstallFacts
   const { bundles, pulled } = createCountingRegistry(() => Object.assign(createBundleAnswer(), { install }))
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forEvaluation()
-  const both = await Promise.all([bundleOf(bundleReference(1)), installOf(bundleReference(1))])
+  const both = await Promise.all([bundleOf(bundleImageReference(1)), installOf(bundleImageReference(1))])
   expect(both).toEqual([createBundleAnswer(), { kind: 'bundle', digest: 'x', findings: [], install }])
-  expect(await bundles().forEvaluation().readInstall(bundleReference(1))).toEqual(both[1])
-  expect(await bundles().forEvaluation().readBundle(bundleReference(1))).toEqual(both[0])
-  expect(pulled).toEqual([bundleReference(1)])
+  expect(await bundles().forEvaluation().readInstall(bundleImageReference(1))).toEqual(both[1])
+  expect(await bundles().forEvaluation().readBundle(bundleImageReference(1))).toEqual(both[0])
+  expect(pulled).toEqual([bundleImageReference(1)])
 })
 
 describe('bundle contents are cached', () => {
   const day = 24 * 3600 * 1000
   test.each<[string, BundleAnswer, string, number | undefined]>([
-    ['by digest for seven days', createBundleAnswer(), bundleReference(1), 7 * day],
+    ['by digest for seven days', createBundleAnswer(), bundleImageReference(1), 7 * day],
     ['not by tag', createBundleAnswer(), 'q.io/a:1', undefined],
-    ['an unsupported archive for an hour', { kind: 'unsupported', reason: '' }, bundleReference(1), 3600_000],
-    ['a digest mismatch for a minute', { kind: 'digest-mismatch', reason: '' }, bundleReference(1), 60_000],
-    ['unknown never', { kind: 'unknown', reason: '', retryAfter: 1 }, bundleReference(1), undefined],
-    ['blocked never', { kind: 'blocked', reason: '' }, bundleReference(1), undefined],
+    [
+      'an unsupported archive for an hour',
+      { kind: 'unsupported', reason: '' },
+      bundleImageReference(1),
+      3600_000,
+    ],
+    [
+      'a digest mismatch for a minute',
+      { kind: 'digest-mismatch', reason: '' },
+      bundleImageReference(1),
+      60_000,
+    ],
+    ['unknown never', { kind: 'unknown', reason: '', retryAfter: 1 }, bundleImageReference(1), undefined],
+    ['blocked never', { kind: 'blocked', reason: '' }, bundleImageReference(1), undefined],
   ])('%s', async (_name, answer, reference, life) => {
     const { bundles, pulled, clock } = createCountingRegistry(() => answer)
     const read = () => bundles().forEvaluation().readBundle(reference)
@@ -92,15 +102,15 @@ describe('bundle contents are cached', () => {
   })
   test('separately for each credential and repository', async () => {
     const { bundles, pulled, become } = createCountingRegistry()
-    await bundles().forEvaluation().readBundle(bundleReference(1))
+    await bundles().forEvaluation().readBundle(bundleImageReference(1))
     become('0123')
-    await bundles().forEvaluation().readBundle(bundleReference(1))
-    await bundles().forEvaluation().readBundle(bundleReference(1).replace('q.io/a', 'q.io/b'))
+    await bundles().forEvaluation().readBundle(bundleImageReference(1))
+    await bundles().forEvaluation().readBundle(bundleImageReference(1).replace('q.io/a', 'q.io/b'))
     expect(pulled).toHaveLength(3)
   })
   test('under the version of the reader', async () => {
     const { bundles, spaces } = createCountingRegistry()
-    await bundles().forEvaluation().readBundle(bundleReference(1))
+    await bundles().forEvaluation().readBundle(bundleImageReference(1))
     expect([...spaces]).toEqual([expect.stringMatching(/^bundle-answers \d+$/)])
   })
   test('and pulled once for two concurrent evaluations', async () => {
@@ -108,8 +118,8 @@ describe('bundle contents are cached', () => {
     const shared = bundles()
     expect(
       await Promise.all([
-        shared.forEvaluation().readBundle(bundleReference(1)),
-        shared.forEvaluation().readBundle(bundleReference(1)),
+        shared.forEvaluation().readBundle(bundleImageReference(1)),
+        shared.forEvaluation().readBundle(bundleImageReference(1)),
       ]),
     ).toEqual([createBundleAnswer(), createBundleAnswer()])
     expect(pulled).toHaveLength(1)
@@ -120,7 +130,7 @@ describe('the pull budget of an evaluation', () => {
   test('two hundred bundles take two evaluations, four pulls at a time, and report the delay', async () => {
     const { bundles, pulled, most } = createCountingRegistry()
     const shared = bundles()
-    const readBundles = () => Promise.all(bundleReferences(200).map(shared.forEvaluation().readBundle))
+    const readBundles = () => Promise.all(bundleImageReferences(200).map(shared.forEvaluation().readBundle))
     const first = await readBundles()
     expect(pulled).toHaveLength(100)
     expect(first.filter(({ kind }) => kind === 'bundle')).toHaveLength(100)
@@ -139,10 +149,10 @@ describe('the pull budget of an evaluation', () => {
       down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : createBundleAnswer(),
     )
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullBudget, pulls: 1 })
-    expect(await read(bundleReference(1))).toMatchObject({ reason: '503' })
+    expect(await read(bundleImageReference(1))).toMatchObject({ reason: '503' })
     down = false
-    expect(await read(bundleReference(1))).toEqual(createBundleAnswer())
-    expect(await read(bundleReference(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
+    expect(await read(bundleImageReference(1))).toEqual(createBundleAnswer())
+    expect(await read(bundleImageReference(2))).toMatchObject({ kind: 'unknown', retryAfter: 2 })
   })
   test('slow registries use up the time limit of the evaluation', async () => {
     const { bundles, clock, pulled } = createCountingRegistry(() => {
@@ -151,9 +161,9 @@ describe('the pull budget of an evaluation', () => {
     })
     const { readBundle: read } = bundles(1).forEvaluation()
     const answers = [
-      await read(bundleReference(1)),
-      await read(bundleReference(2)),
-      await read(bundleReference(3)),
+      await read(bundleImageReference(1)),
+      await read(bundleImageReference(2)),
+      await read(bundleImageReference(3)),
     ]
     expect(answers.map(({ kind }) => kind)).toEqual(['bundle', 'bundle', 'unknown'])
     expect(answers[2]).toMatchObject({
@@ -170,7 +180,7 @@ describe('the pull budget of an evaluation', () => {
       readBundle: (reference: string, signal?: { readonly aborted: boolean }) =>
         new Promise<BundleAnswer>((resolve) => {
           pulls += 1
-          if (reference !== bundleReference(1)) return resolve(createBundleAnswer())
+          if (reference !== bundleImageReference(1)) return resolve(createBundleAnswer())
           const timer = setInterval(() => {
             if (signal?.aborted !== true) return
             clearInterval(timer)
@@ -180,23 +190,28 @@ describe('the pull budget of an evaluation', () => {
     }
     const bundles = createCachedBundles(client, { clock, store, slowest: 20 })
     const slow = { kind: 'unknown', reason: 'pulling the image took longer than 0.02 s', retryAfter: 600 }
-    expect(await bundles.forEvaluation().readBundle(bundleReference(1))).toEqual(slow)
+    expect(await bundles.forEvaluation().readBundle(bundleImageReference(1))).toEqual(slow)
     // The next evaluation skips the slow bundle and pulls the other one.
     const { readBundle: next } = bundles.forEvaluation()
-    expect([await next(bundleReference(1)), await next(bundleReference(2))]).toEqual([
+    expect([await next(bundleImageReference(1)), await next(bundleImageReference(2))]).toEqual([
       slow,
       createBundleAnswer(),
     ])
     expect(pulls).toBe(2)
     clock.advance(600_000)
-    expect(await bundles.forEvaluation().readBundle(bundleReference(1))).toEqual(slow)
+    expect(await bundles.forEvaluation().readBundle(bundleImageReference(1))).toEqual(slow)
     expect(pulls).toBe(3)
   })
   test('the total size of all bundles is limited, and a repeated bundle counts once', async () => {
     const { bundles } = createCountingRegistry(() => createBundleAnswer('x'.repeat(1000)))
     const { readBundle: read } = bundles().forEvaluation({ ...defaultBundlePullBudget, held: 2500 })
     const kinds = []
-    for (const reference of [bundleReference(1), bundleReference(2), bundleReference(1), bundleReference(3)])
+    for (const reference of [
+      bundleImageReference(1),
+      bundleImageReference(2),
+      bundleImageReference(1),
+      bundleImageReference(3),
+    ])
       kinds.push((await read(reference)).kind)
     expect(kinds).toEqual(['bundle', 'bundle', 'bundle', 'unknown'])
   })

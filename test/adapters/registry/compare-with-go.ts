@@ -21,9 +21,12 @@ export interface GoComparison {
   readonly difference?: string
 }
 
-export async function compareImage(readers: GoReaders, image: readonly RandomLayer[]): Promise<GoComparison> {
+export async function compareImageReading(
+  readers: GoReaders,
+  image: readonly RandomLayer[],
+): Promise<GoComparison> {
   const layers = image.map(packLayer)
-  const ours = await readOutcome(() =>
+  const ours = await captureReadOutcome(() =>
     unpackLayers(
       layers.map(({ archive, bytes }) => ({
         bytes,
@@ -41,14 +44,14 @@ export async function compareImage(readers: GoReaders, image: readonly RandomLay
   return compareResults(read, error, files)
 }
 
-export async function compareDocument(
+export async function compareDocumentReading(
   readers: GoReaders,
   { kind, body }: RandomDocument,
 ): Promise<GoComparison> {
-  const ours = await readOutcome(() => Promise.resolve(parseDocument(kind, body)))
+  const ours = await captureReadOutcome(() => Promise.resolve(parseDocument(kind, body)))
   if ('refused' in ours) return ours
   const { error, read } = await readers.read(kind, body)
-  return compareResults(ours.value, error, withoutMediaType(read))
+  return compareResults(ours.value, error, omitMediaType(read))
 }
 
 function compareResults(ours: unknown, error: string | undefined, theirs: unknown): GoComparison {
@@ -58,10 +61,10 @@ function compareResults(ours: unknown, error: string | undefined, theirs: unknow
   return { refused: false, difference: `we read ${JSON.stringify(ours)}, Go reads ${JSON.stringify(theirs)}` }
 }
 
-type ReadOutcome<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
+type ReadOrRejection<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
 
 /** Counts only deliberate rejections as rejected, and rethrows other errors. */
-async function readOutcome<Value>(read: () => Promise<Value>): Promise<ReadOutcome<Value>> {
+async function captureReadOutcome<Value>(read: () => Promise<Value>): Promise<ReadOrRejection<Value>> {
   try {
     return { value: await read() }
   } catch (error) {
@@ -84,7 +87,7 @@ function parseDocument(kind: RandomDocument['kind'], body: Uint8Array): unknown 
 }
 
 /** A document without a media type gets it from the content type, so the comparison ignores it. */
-function withoutMediaType(read: unknown): unknown {
+function omitMediaType(read: unknown): unknown {
   const { mediaType: _, ...rest } = (read ?? {}) as Record<string, unknown>
   return rest
 }

@@ -19,13 +19,20 @@ const createLongNameEntry = (name: string, type = 'L'): TarEntry => ({
   type,
   data: `${name}\0`,
 })
-const digestOfArchive = (archive: Buffer) => `sha256:${createHash('sha256').update(archive).digest('hex')}`
+const computeArchiveDigest = (archive: Buffer) =>
+  `sha256:${createHash('sha256').update(archive).digest('hex')}`
 const unpackArchives = (archives: readonly Buffer[], packed: readonly Buffer[] = archives) =>
   unpackLayers(
-    archives.map((archive, index) => ({ bytes: packed[index] ?? archive, diffId: digestOfArchive(archive) })),
+    archives.map((archive, index) => ({
+      bytes: packed[index] ?? archive,
+      diffId: computeArchiveDigest(archive),
+    })),
     ['manifests', 'metadata'],
   )
-const unsupportedError = (reason: RegExp) => ({ code: 'unsupported', message: expect.stringMatching(reason) })
+const createUnsupportedErrorMatcher = (reason: RegExp) => ({
+  code: 'unsupported',
+  message: expect.stringMatching(reason),
+})
 
 describe('entries', () => {
   test.each<[string, readonly TarEntry[], RegExp]>([
@@ -77,7 +84,9 @@ describe('entries', () => {
     ],
     ['an entry below a whiteout', [createTarEntry('manifests/.wh.a/b')], /name of a whiteout/],
   ])('rejects %s', async (_name, parts, reason) => {
-    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(unsupportedError(reason))
+    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(
+      createUnsupportedErrorMatcher(reason),
+    )
   })
   test('a byte order mark is part of a name', async () => {
     expect([
@@ -154,7 +163,9 @@ describe('extended headers', () => {
     ],
     ['one without an entry', [evilEntry, createPaxHeader({ path: 'x' })], /after an extended header/],
   ])('rejects %s', async (_name, parts, reason) => {
-    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(unsupportedError(reason))
+    await expect(unpackArchives([createTar(parts)])).rejects.toMatchObject(
+      createUnsupportedErrorMatcher(reason),
+    )
   })
   test('headers that git and other common tools write are accepted', async () => {
     const parts = [
@@ -183,7 +194,7 @@ describe('the end of an archive', () => {
     ['half a block', Buffer.concat([first, Buffer.alloc(700)]), /middle/],
     ['a file without its padding', first.subarray(0, 512 + 'manifests/a'.length), /middle/],
   ])('rejects %s', async (_name, archive, reason) => {
-    await expect(unpackArchives([archive])).rejects.toMatchObject(unsupportedError(reason))
+    await expect(unpackArchives([archive])).rejects.toMatchObject(createUnsupportedErrorMatcher(reason))
   })
   test('zero, one, or twenty empty blocks at the end are accepted', async () => {
     for (const blocks of [0, 1, 20])
@@ -251,11 +262,13 @@ describe('compression', () => {
     ['bzip2', Buffer.concat([Buffer.from('BZh9'), archive]), /bzip2/],
     ['xz', Buffer.concat([Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), archive]), /bzip2 or xz/],
   ])('rejects %s', async (_name, bytes, reason) => {
-    await expect(unpackArchives([archive], [bytes])).rejects.toMatchObject(unsupportedError(reason))
+    await expect(unpackArchives([archive], [bytes])).rejects.toMatchObject(
+      createUnsupportedErrorMatcher(reason),
+    )
   })
   test('rejects a tar archive with a first name that starts like bzip2 data', async () => {
     await expect(unpackArchives([createTar([createTarEntry('BZh/a')])])).rejects.toMatchObject(
-      unsupportedError(/bzip2/),
+      createUnsupportedErrorMatcher(/bzip2/),
     )
   })
 })
@@ -346,7 +359,7 @@ describe('layers', () => {
     ],
   ])('rejects %s', async (_name, layers, reason) => {
     await expect(unpackArchives(layers.map((parts) => createTar(parts)))).rejects.toMatchObject(
-      unsupportedError(reason),
+      createUnsupportedErrorMatcher(reason),
     )
   })
   test('an opaque whiteout keeps the files of its layer and hides those of lower layers', async () => {

@@ -33,7 +33,7 @@ function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClien
   openClients.push(client)
   return client
 }
-const referenceTo = (rest: string) => `${registryServer.host}/${rest}`
+const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
 const manifestType = mediaTypes.ociManifest
 const sampleLayer = { mediaType: '', digest: sha256Digest('layer'), size: 5 }
 
@@ -44,7 +44,7 @@ describe('an invalid manifest', () => {
       const digest = registryServer.add('org/app', 'v1', body)
       for (const platforms of [false, true])
         for (const name of ['org/app:v1', `org/app@${digest}`])
-          expect(await openClient({ platforms }).resolve(referenceTo(name))).toMatchObject({
+          expect(await openClient({ platforms }).resolve(formatTestImageReference(name))).toMatchObject({
             kind: 'unsupported',
           })
     },
@@ -52,7 +52,9 @@ describe('an invalid manifest', () => {
   test('is inconclusive by tag without a digest header', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': manifestType }).end('[]')
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'unknown',
+    })
   })
   test.each<[string, unknown]>([
     [
@@ -97,7 +99,7 @@ describe('an invalid manifest', () => {
   ])('%s is unsupported', async (_name, document) => {
     const text = typeof document === 'string' ? document : JSON.stringify(document).replace('"@"', '5.0')
     const digest = registryServer.add('org/app', 'v1', text)
-    expect(await openClient().resolve(referenceTo(`org/app@${digest}`))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference(`org/app@${digest}`))).toMatchObject({
       kind: 'unsupported',
     })
   })
@@ -108,13 +110,17 @@ describe('an invalid manifest', () => {
       annotations,
       x: { a: 1, A: 2 },
     })
-    expect(await openClient().resolve(referenceTo(`org/app@${digest}`))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(formatTestImageReference(`org/app@${digest}`))).toMatchObject({
+      kind: 'ok',
+    })
   })
 })
 
 describe('digests', () => {
   test('a reference with an unsupported digest algorithm sends no request', async () => {
-    expect(await openClient().resolve(referenceTo(`org/app@sha384:${'0'.repeat(96)}`))).toMatchObject({
+    expect(
+      await openClient().resolve(formatTestImageReference(`org/app@sha384:${'0'.repeat(96)}`)),
+    ).toMatchObject({
       kind: 'unsupported',
     })
     expect(registryServer.requests).toHaveLength(0)
@@ -126,14 +132,19 @@ describe('digests', () => {
       void response
         .writeHead(200, { 'content-type': manifestType, 'content-length': bytes.length })
         .end(bytes)
-    expect(await openClient().resolve(referenceTo(`org/app@${digest}`))).toMatchObject({ kind: 'ok', digest })
+    expect(await openClient().resolve(formatTestImageReference(`org/app@${digest}`))).toMatchObject({
+      kind: 'ok',
+      digest,
+    })
   })
   test('a digest header that does not match the bytes is inconclusive', async () => {
     registryServer.script = (_, response) =>
       void response
         .writeHead(200, { 'content-type': manifestType, 'docker-content-digest': sha256Digest('other') })
         .end(JSON.stringify(createImageManifest('x')))
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'unknown',
+    })
   })
 })
 
@@ -179,10 +190,12 @@ describe('blobs', () => {
       '{"config":{},"Config":{"Labels":{"a":"b"}},"rootfs":{"diff_ids":[]}}',
     )
     registryServer.add('org/app', 'v1', { schemaVersion: 2, config, layers: [] })
-    await expect(pullBundle(openClient(), referenceTo('org/app:v1'))).rejects.toMatchObject({
+    await expect(pullBundle(openClient(), formatTestImageReference('org/app:v1'))).rejects.toMatchObject({
       code: 'unsupported',
     })
-    expect(await openClient({ platforms: true }).resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(
+      await openClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
+    ).toMatchObject({
       kind: 'unsupported',
     })
   })
@@ -195,7 +208,9 @@ describe('waits', () => {
     ['never', 300],
   ])('Retry-After: %s is limited to valid bounds', async (value, retryAfter) => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': value }).end()
-    expect(await openClient({ limits: { attempts: 1 } }).resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(
+      await openClient({ limits: { attempts: 1 } }).resolve(formatTestImageReference('org/app:v1')),
+    ).toMatchObject({
       kind: 'unknown',
       retryAfter,
     })

@@ -26,7 +26,7 @@ export interface RandomLayer {
   readonly rest: Uint8Array
 }
 
-const usualNames = [
+const commonTarEntryNames = [
   'manifests/a',
   'manifests/b',
   'manifests/d/x',
@@ -37,7 +37,7 @@ const usualNames = [
   'other/d/x',
   'other',
 ]
-const oddNames: readonly (string | Uint8Array)[] = [
+const unusualTarEntryNames: readonly (string | Uint8Array)[] = [
   './manifests/a',
   'manifests//a',
   '/manifests/a',
@@ -93,7 +93,7 @@ const linkTargets = [
   '.',
   '',
 ]
-const magicFields = [
+const tarMagicFieldValues = [
   'ustar\u000000',
   'ustar  \0',
   '\0\0\0\0\0\0\0\0',
@@ -102,7 +102,7 @@ const magicFields = [
   'ustar\0\0\0',
   'xxxxxxxx',
 ]
-const numberFields: readonly (string | Uint8Array)[] = [
+const tarNumberFieldValues: readonly (string | Uint8Array)[] = [
   '00000001000\0',
   '\x0000000001000',
   '       1000 ',
@@ -180,28 +180,30 @@ const archiveEndings: readonly (() => Buffer)[] = [
   () => Buffer.concat([Buffer.alloc(1024), Buffer.from('garbage')]),
 ]
 
-type ChooseOdd = (share?: number) => boolean
+type RandomBooleanChooser = (share?: number) => boolean
 
 /** One entry, with the headers that stand in front of it. */
-function createRandomEntry(random: SeededRandom, isOdd: ChooseOdd): readonly TarEntry[] {
+function createRandomEntry(random: SeededRandom, isOdd: RandomBooleanChooser): readonly TarEntry[] {
   const type = isOdd() ? random.pick([...'\x007123456SDMNVXAgxLK9']) : random.pick([...'0000000055512'])
-  const name = isOdd() ? random.pick(oddNames) : random.pick(usualNames)
+  const name = isOdd() ? random.pick(unusualTarEntryNames) : random.pick(commonTarEntryNames)
   const hasData = isOdd() ? random.below(2) === 0 : type === '0' || type === '\0'
   const part: TarEntry = {
     name: type === '5' && typeof name === 'string' && random.below(2) === 0 ? `${name}/` : name,
     type,
     ...(hasData && { data: createFileContent(random) }),
     ...('12'.includes(type) && {
-      link: isOdd() ? random.pick(linkTargets) : random.pick(type === '1' ? usualNames : linkTargets),
+      link: isOdd()
+        ? random.pick(linkTargets)
+        : random.pick(type === '1' ? commonTarEntryNames : linkTargets),
     }),
-    ...(isOdd(0.5) && { size: random.pick([0, 1, 511, 512, 513, 1024, ...numberFields]) }),
-    ...(isOdd() && { magic: random.pick(magicFields) }),
+    ...(isOdd(0.5) && { size: random.pick([0, 1, 511, 512, 513, 1024, ...tarNumberFieldValues]) }),
+    ...(isOdd() && { magic: random.pick(tarMagicFieldValues) }),
     ...(isOdd(0.5) && { prefix: random.pick(['manifests', 'other', 'manifests/d/', '.', '\xff', '12345']) }),
     ...(isOdd(0.2) && { breakChecksum: true }),
     ...(isOdd(0.2) && { signedChecksum: true }),
     ...(isOdd(0.5) && { over: [createRandomField(random)] }),
   }
-  return isOdd(1.2) ? [...createRandomExtensions(random, isOdd), part] : [part]
+  return isOdd(1.2) ? [...createRandomExtensionEntries(random, isOdd), part] : [part]
 }
 
 /** Numbers that decide nothing, times that may be a prefix, star's mark, the sparse map. */
@@ -216,7 +218,7 @@ function createRandomField(random: SeededRandom): readonly [number, string | Uin
     [386, 12],
     [483, 12],
   ] as const)
-  const value = random.pick(numberFields)
+  const value = random.pick(tarNumberFieldValues)
   return random.below(6) === 0 ? [508, 'tar\0'] : [at, value.slice(0, length)]
 }
 
@@ -234,7 +236,10 @@ const paxKeys = [
 ]
 const sparsePaxKeys = ['major', 'minor', 'name', 'realsize', 'size', 'map', 'numblocks', 'offset', 'numbytes']
 
-function createRandomExtensions(random: SeededRandom, isOdd: ChooseOdd): readonly TarEntry[] {
+function createRandomExtensionEntries(
+  random: SeededRandom,
+  isOdd: RandomBooleanChooser,
+): readonly TarEntry[] {
   return Array.from({ length: isOdd() ? 2 + random.below(2) : 1 }, () => {
     const name = random.pick(['PaxHeader', '././@LongLink', 'manifests/a'])
     const kind = random.below(10)
@@ -242,9 +247,9 @@ function createRandomExtensions(random: SeededRandom, isOdd: ChooseOdd): readonl
       return {
         name,
         type: random.pick(['L', 'K']),
-        data: `${String(random.pick(usualNames))}${isOdd() ? '' : '\0'}`,
+        data: `${String(random.pick(commonTarEntryNames))}${isOdd() ? '' : '\0'}`,
       }
-    if (kind === 2) return { name, type: 'x', data: random.pick(damagedPaxRecords) }
+    if (kind === 2) return { name, type: 'x', data: random.pick(malformedPaxRecords) }
     const records: Record<string, string> = {}
     for (let left = 1 + random.below(3); left > 0; left -= 1) {
       const key = isOdd(0.5) ? `GNU.sparse.${random.pick(sparsePaxKeys)}` : random.pick(paxKeys)
@@ -254,15 +259,15 @@ function createRandomExtensions(random: SeededRandom, isOdd: ChooseOdd): readonl
   })
 }
 
-function createPaxValue(random: SeededRandom, key: string, isOdd: ChooseOdd): string {
+function createPaxValue(random: SeededRandom, key: string, isOdd: RandomBooleanChooser): string {
   if (isOdd(0.5))
     return random.pick(['', '-1', '+5', '1e3', '0x10', 'a\0b', '../a', '\u00e9', '0,5', '1', '0'])
-  if (key === 'path' || key === 'GNU.sparse.name') return random.pick(usualNames)
+  if (key === 'path' || key === 'GNU.sparse.name') return random.pick(commonTarEntryNames)
   if (key === 'linkpath') return random.pick(linkTargets)
   return random.pick(['0', '1', '5', '512', '1700000000.5'])
 }
 
-const damagedPaxRecords = [
+const malformedPaxRecords = [
   '18 path=manifests\n',
   '0x12 path=manifests\n',
   ' 18 path=manifests\n',

@@ -14,7 +14,7 @@ export function createRandomDocument(random: SeededRandom): RandomDocument {
   const kind = random.pick(['manifest', 'index', 'config'] as const)
   const wildness = random.pick([0, 2, 8])
   const text = writeJsonVariant(random, documentGenerators[kind](random), wildness)
-  const body = Buffer.from(random.below(8) === 0 ? random.pick(textDamages)(text) : text)
+  const body = Buffer.from(random.below(8) === 0 ? random.pick(textCorruptions)(text) : text)
   for (let left = random.below(10) === 0 ? 1 + random.below(2) : 0; left > 0; left -= 1)
     body[random.below(body.length)] = random.pick([
       0x20,
@@ -80,7 +80,7 @@ function createDescriptor(random: SeededRandom): object {
   }
 }
 
-const textDamages: readonly ((text: string) => string)[] = [
+const textCorruptions: readonly ((text: string) => string)[] = [
   (text) => `\ufeff${text}`,
   (text) => `${text}${text}`,
   (text) => `${text}\n`,
@@ -97,7 +97,7 @@ const textDamages: readonly ((text: string) => string)[] = [
 
 /** As JSON, now and then with a key or a value that readers take for different things. */
 function writeJsonVariant(random: SeededRandom, value: unknown, wildness: number): string {
-  if (random.below(100) < wildness / 2) return random.pick(unusualValues)
+  if (random.below(100) < wildness / 2) return random.pick(unusualJsonValues)
   if (Array.isArray(value))
     return `[${value.map((item) => writeJsonVariant(random, item, wildness)).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -107,7 +107,7 @@ function writeJsonVariant(random: SeededRandom, value: unknown, wildness: number
     const other = `${random.pick(keyVariants)(key)}:${writeJsonVariant(random, item, 0)}`
     return random.pick([[entry, other], [other, entry], [other]])
   })
-  if (random.below(100) < wildness) entries.push(random.pick(unexpectedMembers))
+  if (random.below(100) < wildness) entries.push(random.pick(unexpectedJsonMembers))
   return `{${entries.join(', ')}}`
 }
 
@@ -122,7 +122,7 @@ const keyVariants: readonly ((key: string) => string)[] = [
   (key) => JSON.stringify(`${key[0]?.toUpperCase() ?? ''}${key.slice(1)}`),
 ]
 
-const unusualValues = [
+const unusualJsonValues = [
   'null',
   '0',
   '-0',
@@ -144,7 +144,7 @@ const unusualValues = [
   '{"a":1,"a":2}',
   '"100"',
 ]
-const unexpectedMembers = [
+const unexpectedJsonMembers = [
   '"layers":[]',
   '"Layers":[]',
   '"layer\u017f":[]',

@@ -43,7 +43,7 @@ function createRandomZstdFrame(random: SeededRandom, isOdd: (share?: number) => 
     ...(random.below(3) === 0 && { size: isOdd() ? 'wrong' : 'right' }),
     ...(isOdd(0.3) && { flags: random.pick([0x08, 0x10, 0x20, 0x40, 0x80]) }),
     ...(isOdd(0.2) && { dictionary: random.pick([0, 1, 77]) }),
-    bytes: random.pick(strayBytes),
+    bytes: random.pick(strayByteSequences),
   }
 }
 
@@ -57,11 +57,11 @@ function createRandomGzipMember(random: SeededRandom, isOdd: (share?: number) =>
     ...(isOdd(0.4) && { flags: random.pick([0x01, 0x20, 0x40, 0x80]) }),
     ...(isOdd(0.2) && { method: random.pick([0, 7, 9]) }),
     fields: (['extra', 'name', 'comment', 'sum'] as const).filter(() => isOdd()),
-    bytes: random.pick(strayBytes),
+    bytes: random.pick(strayByteSequences),
   }
 }
 
-const strayBytes = [
+const strayByteSequences = [
   Buffer.alloc(1),
   Buffer.alloc(7),
   Buffer.alloc(512),
@@ -120,11 +120,13 @@ function createZstdFrame(part: Buffer, frame: CompressedFrame): Buffer {
     kind === 'compressed'
       ? extractBlocks(zstdCompressSync(part, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }))
       : kind === 'runs'
-        ? createRunBlocks(part)
+        ? createRleZstdBlocks(part)
         : createRawBlocks(part)
-  const sum = { right: contentChecksum(part), wrong: Buffer.from('nope'), missing: Buffer.alloc(0) }[
-    checksum ?? 'missing'
-  ]
+  const sum = {
+    right: computeZstdContentChecksum(part),
+    wrong: Buffer.from('nope'),
+    missing: Buffer.alloc(0),
+  }[checksum ?? 'missing']
   const sizeBytes = size === undefined ? 0 : 4
   const dictionaryBytes = dictionary === undefined ? 0 : 1
   const header = Buffer.alloc(6 + dictionaryBytes + sizeBytes)
@@ -160,7 +162,7 @@ function createRawBlocks(part: Buffer): Buffer {
 }
 
 /** Encodes each run of one byte as a separate block. */
-function createRunBlocks(part: Buffer): Buffer {
+function createRleZstdBlocks(part: Buffer): Buffer {
   const blocks: Buffer[] = []
   for (let at = 0; at < part.length;) {
     let end = at + 1
@@ -172,7 +174,7 @@ function createRunBlocks(part: Buffer): Buffer {
 }
 
 /** Returns the checksum that zstd writes in the last four bytes of a frame. */
-function contentChecksum(part: Buffer): Buffer {
+function computeZstdContentChecksum(part: Buffer): Buffer {
   return zstdCompressSync(part, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }).subarray(-4)
 }
 

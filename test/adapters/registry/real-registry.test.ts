@@ -24,10 +24,10 @@ const describeWithRegistry = findMissingProgram('docker-registry', 'skopeo', 'ht
   ? describe.skip
   : describe
 
-const sampleImage = { layers: [Buffer.alloc(1024)] }
+const sampleImageSpec = { layers: [Buffer.alloc(1024)] }
 const robotCredential = { kind: 'basic', username: 'robot', password: 'secret' } as const
 
-async function resolveAll(
+async function resolveAllImages(
   registry: RealRegistry,
   credential: RegistryCredential | undefined,
   more: readonly string[] = [],
@@ -58,17 +58,21 @@ describeWithRegistry('an open docker-registry', () => {
 
   test('has images of all four types that skopeo pushed, with the same digests', async () => {
     const pushed = {
-      'a/oci:1': await registry.push(sampleImage, 'a/oci:1', { format: 'oci' }),
-      'a/docker:1': await registry.push(sampleImage, 'a/docker:1', { format: 'v2s2' }),
-      'a/index:1': await registry.push({ ...sampleImage, architectures: ['amd64', 'arm64'] }, 'a/index:1', {
-        format: 'oci',
-      }),
-      'a/list:1': await registry.push({ ...sampleImage, architectures: ['amd64', 's390x'] }, 'a/list:1', {
+      'a/oci:1': await registry.push(sampleImageSpec, 'a/oci:1', { format: 'oci' }),
+      'a/docker:1': await registry.push(sampleImageSpec, 'a/docker:1', { format: 'v2s2' }),
+      'a/index:1': await registry.push(
+        { ...sampleImageSpec, architectures: ['amd64', 'arm64'] },
+        'a/index:1',
+        {
+          format: 'oci',
+        },
+      ),
+      'a/list:1': await registry.push({ ...sampleImageSpec, architectures: ['amd64', 's390x'] }, 'a/list:1', {
         format: 'v2s2',
       }),
     }
-    const { resolve, client } = await resolveAll(registry, undefined)
-    const withPlatforms = await resolveAll(registry, undefined, [], true)
+    const { resolve, client } = await resolveAllImages(registry, undefined)
+    const withPlatforms = await resolveAllImages(registry, undefined, [], true)
     for (const [name, digest] of Object.entries(pushed)) {
       expect(await resolve(name)).toMatchObject({ kind: 'ok', digest })
       expect(await resolve(`${name.split(':')[0]}@${digest}`)).toMatchObject({ kind: 'ok', digest })
@@ -93,13 +97,13 @@ describeWithRegistry('docker-registry behind htpasswd', () => {
     const file = join(folder, 'htpasswd')
     await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
     const registry = await startRealRegistry({ kind: 'htpasswd', file })
-    const digest = await registry.push(sampleImage, 'a/b:1', { credentials: 'robot:secret' })
-    const known = await resolveAll(registry, robotCredential)
+    const digest = await registry.push(sampleImageSpec, 'a/b:1', { credentials: 'robot:secret' })
+    const known = await resolveAllImages(registry, robotCredential)
     expect(await known.resolve('a/b:1')).toMatchObject({ kind: 'ok', digest })
     expect(await known.resolve('a/b:2')).toMatchObject({ kind: 'missing' })
-    const anonymous = await resolveAll(registry, undefined)
+    const anonymous = await resolveAllImages(registry, undefined)
     expect(await anonymous.resolve('a/b:1')).toMatchObject({ kind: 'missing-or-private' })
-    const wrong = await resolveAll(registry, { ...robotCredential, password: 'wrong' })
+    const wrong = await resolveAllImages(registry, { ...robotCredential, password: 'wrong' })
     expect(await wrong.resolve('a/b:1')).toMatchObject({ kind: 'unknown' })
     await Promise.all([known, anonymous, wrong].map(({ client }) => client.close()))
     await registry.close()
@@ -112,15 +116,15 @@ describeWithRegistry('docker-registry behind a token service', () => {
     const service = await startTokenServer()
     const tokenHost = service.host
     const registry = await startRealRegistry(service.login)
-    const secret = await registry.push(sampleImage, 'private/b:1', { credentials: 'robot:secret' })
-    const open = await registry.push(sampleImage, 'public/b:1', { credentials: 'robot:secret' })
+    const secret = await registry.push(sampleImageSpec, 'private/b:1', { credentials: 'robot:secret' })
+    const open = await registry.push(sampleImageSpec, 'public/b:1', { credentials: 'robot:secret' })
     service.scopes.length = 0
-    const known = await resolveAll(registry, robotCredential, [tokenHost])
+    const known = await resolveAllImages(registry, robotCredential, [tokenHost])
     const answers = await Promise.all(Array.from({ length: 20 }, () => known.resolve('private/b:1')))
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'ok', digest: secret })
     expect(service.scopes).toEqual(['repository:private/b:pull'])
     expect(await known.resolve('private/b:2')).toMatchObject({ kind: 'missing' })
-    const anonymous = await resolveAll(registry, undefined, [tokenHost])
+    const anonymous = await resolveAllImages(registry, undefined, [tokenHost])
     expect(await anonymous.resolve('public/b:1')).toMatchObject({ kind: 'ok', digest: open })
     expect(await anonymous.resolve('private/b:1')).toMatchObject({ kind: 'missing-or-private' })
     await Promise.all([known.client.close(), anonymous.client.close(), registry.close()])
@@ -285,7 +289,7 @@ describeWithRegistry('our own pusher', () => {
     expect(service.scopes).toContain('repository:pushed/app:pull,push')
     expect(service.scopes).toContain('repository:pushed/copy:pull,push repository:pushed/app:pull')
     service.scopes.length = 0
-    const reader = await resolveAll(registry, robotCredential, [service.host])
+    const reader = await resolveAllImages(registry, robotCredential, [service.host])
     await reader.resolve('pushed/app:v1')
     expect(service.scopes).toEqual(['repository:pushed/app:pull'])
     await Promise.all([reader.client.close(), registry.close(), service.close()])

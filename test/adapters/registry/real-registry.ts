@@ -12,14 +12,14 @@ export interface RealRegistry {
   readonly host: string
   /** Lays out an image and copies it here with skopeo. Returns the digest that skopeo reports. */
   push(
-    image: ImageSpec,
+    image: TestImageSpec,
     name: string,
     options?: { readonly credentials?: string; readonly format?: 'oci' | 'v2s2' },
   ): Promise<string>
   close(): Promise<void>
 }
 
-export interface ImageSpec {
+export interface TestImageSpec {
   readonly labels?: Readonly<Record<string, string>>
   /** Uncompressed tar archives. */
   readonly layers: readonly Uint8Array[]
@@ -111,7 +111,7 @@ export async function startRealRegistry(
 }
 
 /** Writes an OCI image layout with the single name `image`. */
-export async function writeImageLayout(image: ImageSpec, folder: string): Promise<void> {
+export async function writeImageLayout(image: TestImageSpec, folder: string): Promise<void> {
   const blobs = join(folder, 'blobs', 'sha256')
   await mkdir(blobs, { recursive: true })
   const put = async (content: Uint8Array | string, mediaType: string) => {

@@ -26,10 +26,10 @@ function formatEndpoints(rules: readonly RegistryConfRule[], text: string): stri
     .map(({ host, repository, isMirror }) => `${isMirror ? 'mirror!' : ''}${host}/${repository}`)
     .join(' ')
 }
-const parseConf = (text: string) => parseRegistriesConf(text, 'registries.conf')
+const parseTestRegistriesConf = (text: string) => parseRegistriesConf(text, 'registries.conf')
 
 describe('the rules of a file', () => {
-  const rules = parseConf(`
+  const rules = parseTestRegistriesConf(`
     unqualified-search-registries = ["docker.io"]
     short-name-mode = "enforcing"
     [[registry]]
@@ -133,13 +133,13 @@ describe('an invalid file', () => {
       /is defined twice/,
     ],
   ])('with %s is rejected', (_name, text, reason) => {
-    expect(() => parseConf(text)).toThrow(reason)
+    expect(() => parseTestRegistriesConf(text)).toThrow(reason)
   })
 })
 
 describe('what a file allows', () => {
   const egress = toEgressOptions(
-    parseConf(`
+    parseTestRegistriesConf(`
       [[registry]]
       location = "quay.io"
       [[registry.mirror]]

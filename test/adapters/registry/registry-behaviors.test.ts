@@ -25,20 +25,20 @@ import {
 
 let registryServer: ScriptedRegistry
 /** The token service, blob store, or single sign-on host, if it differs from the registry. */
-let secondServer: ScriptedRegistry
+let secondRegistryServer: ScriptedRegistry
 let clock: ManualClock
 const openClients: RegistryClient[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
-  secondServer = await startScriptedRegistry()
+  secondRegistryServer = await startScriptedRegistry()
   clock = createManualClock()
 })
 afterEach(async () => {
   await Promise.all([
     ...openClients.splice(0).map((one) => one.close()),
     registryServer.close(),
-    secondServer.close(),
+    secondRegistryServer.close(),
   ])
 })
 
@@ -52,8 +52,8 @@ function openClient(
   const client = openRegistry({
     clock,
     egress: {
-      ...allowLoopbackRegistries(registryServer.host, secondServer.host),
-      tokenHosts: { [registryServer.host]: [secondServer.host] },
+      ...allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
+      tokenHosts: { [registryServer.host]: [secondRegistryServer.host] },
     },
     credentials: source ? [source] : [],
     random: () => 0,
@@ -62,8 +62,8 @@ function openClient(
   openClients.push(client)
   return client
 }
-const referenceTo = (rest: string) => `${registryServer.host}/${rest}`
-const findRequests = (method: string, part: string) =>
+const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
+const countRegistryRequests = (method: string, part: string) =>
   registryServer.requests.filter((request) => request.method === method && request.path.includes(part)).length
 const basicCredential = (username: string, password: string): RegistryCredential => ({
   kind: 'basic',
@@ -108,19 +108,19 @@ const combineScripts =
       if ((await script(request, response, earlier)) || response.writableEnded) return true
     return false
   }
-const emptyIndex = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }
+const emptyImageIndex = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [] }
 
 describe('Docker Hub', () => {
   // Every client gets a token for 300 s, without the scope if an image is private or missing. A HEAD is not a pull.
   const isPublic = (repository: string) => repository.startsWith('library/')
   beforeEach(() => {
     registryServer.script = combineScripts(
-      requireToken(`${secondServer.origin}/token`, 'registry.docker.io'),
+      requireToken(`${secondRegistryServer.origin}/token`, 'registry.docker.io'),
       (_, response) => {
         response.setHeader('ratelimit-limit', '100;w=21600').setHeader('ratelimit-remaining', '99;w=21600')
       },
     )
-    secondServer.script = ({ query, headers }, response) => {
+    secondRegistryServer.script = ({ query, headers }, response) => {
       const scope = query.get('scope') ?? ''
       const allowed =
         isPublic(scope.split(':')[1] ?? '') || isBasicLogin(headers.authorization, 'me', 'dckr_pat_x')
@@ -135,9 +135,9 @@ describe('Docker Hub', () => {
     })
   test('a short name is resolved only with HEAD requests, which do not count as pulls', async () => {
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'ok' })
-    expect(findRequests('GET', '/manifests/')).toBe(0)
-    expect(secondServer.requests[0]?.query.get('service')).toBe('registry.docker.io')
-    expect(secondServer.requests[0]?.query.get('scope')).toBe('repository:library/busybox:pull')
+    expect(countRegistryRequests('GET', '/manifests/')).toBe(0)
+    expect(secondRegistryServer.requests[0]?.query.get('service')).toBe('registry.docker.io')
+    expect(secondRegistryServer.requests[0]?.query.get('scope')).toBe('repository:library/busybox:pull')
   })
   test('private and missing images are distinguishable only with an access token', async () => {
     const [anonymous, known] = [hub(), hub(basicCredential('me', 'dckr_pat_x'))]
@@ -175,12 +175,14 @@ describe('quay.io', () => {
   test('a robot account can read private images, and its full name is sent', async () => {
     registryServer.add('org/app', '1')
     expect(
-      await openClient(basicCredential('org+robot', 'KEY:1')).resolve(referenceTo('org/app:1')),
+      await openClient(basicCredential('org+robot', 'KEY:1')).resolve(formatTestImageReference('org/app:1')),
     ).toMatchObject({ kind: 'ok' })
     expect(registryServer.requests.find(({ path }) => path === '/v2/auth')?.query.get('account')).toBe(
       'org+robot',
     )
-    expect(await openClient().resolve(referenceTo('org/app:1'))).toMatchObject({ kind: 'missing-or-private' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
   })
   test('a schema 1 image is unsupported', async () => {
     registryServer.add(
@@ -189,13 +191,15 @@ describe('quay.io', () => {
       { schemaVersion: 1, fsLayers: [] },
       'application/vnd.docker.distribution.manifest.v1+prettyjws',
     )
-    expect(await openClient().resolve(referenceTo('open/old:1'))).toMatchObject({ kind: 'unsupported' })
+    expect(await openClient().resolve(formatTestImageReference('open/old:1'))).toMatchObject({
+      kind: 'unsupported',
+    })
   })
   test('an unexpected 401 is retried with a new token', async () => {
     registryServer.add('open/app', '1')
     registryServer.add('open/app', '2')
     const client = openClient()
-    await client.resolve(referenceTo('open/app:1'))
+    await client.resolve(formatTestImageReference('open/app:1'))
     const script = registryServer.script as RegistryScript
     let noise = 1
     registryServer.script = async (request, response, earlier) => {
@@ -206,7 +210,7 @@ describe('quay.io', () => {
       )
       sendRegistryError(response, 401, 'UNAUTHORIZED', 'noise')
     }
-    expect(await client.resolve(referenceTo('open/app:2'))).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve(formatTestImageReference('open/app:2'))).toMatchObject({ kind: 'ok' })
   })
   test('starts with four concurrent requests, waits after a 429, and resolves all images', async () => {
     const window = defaultRetryPolicy.windows['quay.io']
@@ -229,7 +233,9 @@ describe('quay.io', () => {
     const client = openClient(undefined, {
       limits: { windows: window ? { [registryServer.host]: window } : {} },
     })
-    const answers = await Promise.all(names.map((tag) => client.resolve(referenceTo(`open/app:${tag}`))))
+    const answers = await Promise.all(
+      names.map((tag) => client.resolve(formatTestImageReference(`open/app:${tag}`))),
+    )
     expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['ok']))
     expect(maxConcurrent).toBe(4)
     expect(clock.slept.some((wait) => wait === 1000)).toBe(true)
@@ -251,25 +257,29 @@ describe('ghcr.io', () => {
       requireToken(`${registryServer.origin}/token`, 'ghcr.io'),
       requireAcceptedType(mediaTypes.ociIndex),
     )
-    registryServer.add('open/app', '1', emptyIndex, mediaTypes.ociIndex)
-    registryServer.add('org/private', '1', emptyIndex, mediaTypes.ociIndex)
+    registryServer.add('open/app', '1', emptyImageIndex, mediaTypes.ociIndex)
+    registryServer.add('org/private', '1', emptyImageIndex, mediaTypes.ociIndex)
   })
   test('a public index is found because all four media types are accepted', async () => {
-    expect(await openClient().resolve(referenceTo('open/app:1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('open/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: mediaTypes.ociIndex,
     })
-    expect(await openClient().resolve(referenceTo('open/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(await openClient().resolve(formatTestImageReference('open/app:2'))).toMatchObject({
+      kind: 'missing',
+    })
   })
   test('a denied token means missing or private, and is inconclusive with expired credentials', async () => {
-    expect(await openClient().resolve(referenceTo('org/private:1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/private:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
     expect(
-      await openClient(basicCredential('user', 'ghp_x')).resolve(referenceTo('org/private:1')),
+      await openClient(basicCredential('user', 'ghp_x')).resolve(formatTestImageReference('org/private:1')),
     ).toMatchObject({ kind: 'ok' })
     expect(
-      await openClient(basicCredential('user', 'ghp_expired')).resolve(referenceTo('org/private:1')),
+      await openClient(basicCredential('user', 'ghp_expired')).resolve(
+        formatTestImageReference('org/private:1'),
+      ),
     ).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('rejected the configured credentials'),
@@ -283,15 +293,18 @@ describe('registry.redhat.io', () => {
   const account = '12345678|catalog-bot'
   beforeEach(() => {
     registryServer.script = combineScripts(
-      requireToken(`${secondServer.origin}/auth/realms/rhc4tp/protocol/docker-v2/auth`, 'docker-registry'),
+      requireToken(
+        `${secondRegistryServer.origin}/auth/realms/rhc4tp/protocol/docker-v2/auth`,
+        'docker-registry',
+      ),
       ({ path }, response) => {
         if (path.includes('/blobs/'))
-          response.writeHead(302, { location: `${secondServer.origin}/cdn?sig=x` }).end()
+          response.writeHead(302, { location: `${secondRegistryServer.origin}/cdn?sig=x` }).end()
         else if (!registryServer.holds(path.slice('/v2/'.length).replace('/manifests/', '@')))
           sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
       },
     )
-    secondServer.script = ({ path, query, headers }, response) => {
+    secondRegistryServer.script = ({ path, query, headers }, response) => {
       if (path === '/cdn') response.end('layer')
       else if (isBasicLogin(headers.authorization, account, 'jwt.jwt.jwt'))
         response.end(
@@ -312,16 +325,16 @@ describe('registry.redhat.io', () => {
   })
   test('a service account resolves images, and the CDN receives no credentials', async () => {
     const client = openClient(basicCredential(account, 'jwt.jwt.jwt'))
-    expect(await client.resolve(referenceTo('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
-    expect(await client.resolve(referenceTo('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
-    expect(secondServer.requests[0]?.query.get('account')).toBe(account)
+    expect(await client.resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve(formatTestImageReference('rhel9/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(secondRegistryServer.requests[0]?.query.get('account')).toBe(account)
     const blob = { mediaType: '', digest: registryServer.addBlob('layer').digest, size: 5 }
     await client.fetchBlob({ host: registryServer.host, repository: 'rhel9/app' }, blob)
-    const fromCdn = secondServer.requests.filter(({ path }) => path === '/cdn')
+    const fromCdn = secondRegistryServer.requests.filter(({ path }) => path === '/cdn')
     expect(fromCdn.map(({ headers }) => headers.authorization)).toEqual([undefined])
   })
   test('the reason for an anonymous client contains the help text', async () => {
-    expect(await openClient().resolve(referenceTo('rhel9/app:1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('rhel9/app:1'))).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('https://access.redhat.com/RegistryAuthentication'),
     })
@@ -346,17 +359,17 @@ describe('ECR', () => {
     const digest = registryServer.add('team/app', '1')
     registryServer.add('team/other', '1')
     const client = openClient(basicCredential('AWS', 'twelve-hours'))
-    expect(await client.resolve(referenceTo('team/app:1'))).toMatchObject({ kind: 'ok', digest })
+    expect(await client.resolve(formatTestImageReference('team/app:1'))).toMatchObject({ kind: 'ok', digest })
     registryServer.requests.length = 0
-    expect(await client.resolve(referenceTo('team/other:1'))).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve(formatTestImageReference('team/other:1'))).toMatchObject({ kind: 'ok' })
     // The client caches the authentication scheme of the host, so the first request has the password.
     expect(registryServer.requests).toHaveLength(1)
-    expect(await client.resolve(referenceTo('team/app:2'))).toMatchObject({ kind: 'missing' })
+    expect(await client.resolve(formatTestImageReference('team/app:2'))).toMatchObject({ kind: 'missing' })
     expect(registryServer.requests.some(({ path }) => path.includes('token'))).toBe(false)
   })
   test('an expired password is inconclusive', async () => {
     expect(
-      await openClient(basicCredential('AWS', 'yesterday')).resolve(referenceTo('team/app:1')),
+      await openClient(basicCredential('AWS', 'yesterday')).resolve(formatTestImageReference('team/app:1')),
     ).toMatchObject({ kind: 'unknown' })
   })
 })
@@ -402,11 +415,17 @@ describe('GAR', () => {
     '%s can read the project, and missing images and repositories are missing',
     async (username, password) => {
       const client = openClient(basicCredential(username, password))
-      expect(await client.resolve(referenceTo('project/repo/image:1'))).toMatchObject({ kind: 'ok' })
-      expect(await client.resolve(referenceTo('project/repo/image:2'))).toMatchObject({ kind: 'missing' })
-      expect(await client.resolve(referenceTo('project/no-repo/image:1'))).toMatchObject({ kind: 'missing' })
+      expect(await client.resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
+        kind: 'ok',
+      })
+      expect(await client.resolve(formatTestImageReference('project/repo/image:2'))).toMatchObject({
+        kind: 'missing',
+      })
+      expect(await client.resolve(formatTestImageReference('project/no-repo/image:1'))).toMatchObject({
+        kind: 'missing',
+      })
       // Google does not report which one applies.
-      expect(await client.resolve(referenceTo('no-project/x/image:1'))).toMatchObject({
+      expect(await client.resolve(formatTestImageReference('no-project/x/image:1'))).toMatchObject({
         kind: 'missing-or-private',
       })
     },
@@ -419,13 +438,15 @@ describe('GAR', () => {
         'config.json',
       ),
     )
-    expect(await openClient(source).resolve(referenceTo('project/repo/image:1'))).toMatchObject({
+    expect(await openClient(source).resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
       kind: 'ok',
     })
   })
   test('public images are found anonymously, and all others are missing or private', async () => {
-    expect(await openClient().resolve(referenceTo('open-project/repo/image:1'))).toMatchObject({ kind: 'ok' })
-    expect(await openClient().resolve(referenceTo('project/repo/image:1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('open-project/repo/image:1'))).toMatchObject({
+      kind: 'ok',
+    })
+    expect(await openClient().resolve(formatTestImageReference('project/repo/image:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -451,26 +472,32 @@ describe('ACR', () => {
       requireToken(`${registryServer.origin}/oauth2/token`, registryServer.host),
       requireAcceptedType(mediaTypes.ociIndex),
     )
-    registryServer.add('app', '1', emptyIndex, mediaTypes.ociIndex)
+    registryServer.add('app', '1', emptyImageIndex, mediaTypes.ociIndex)
   })
   test('a docker config that `az acr login` writes is accepted', async () => {
     const entry = { auth: Buffer.from(`${zeros}:`).toString('base64'), identitytoken: 'refresh' }
     const source = createDockerConfigCredentials(
       parseDockerConfig(JSON.stringify({ auths: { [registryServer.host]: entry } }), 'config.json'),
     )
-    expect(await openClient(source).resolve(referenceTo('app:1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient(source).resolve(formatTestImageReference('app:1'))).toMatchObject({ kind: 'ok' })
     const post = registryServer.requests.find(({ method }) => method === 'POST')
     expect(new URLSearchParams(post?.body.toString()).get('scope')).toBe('repository:app:pull')
     expect(post?.headers.authorization).toBeUndefined()
   })
   test('the admin password is accepted, and a wrong one is inconclusive', async () => {
-    expect(await openClient(basicCredential('admin', 'p')).resolve(referenceTo('app:1'))).toMatchObject({
+    expect(
+      await openClient(basicCredential('admin', 'p')).resolve(formatTestImageReference('app:1')),
+    ).toMatchObject({
       kind: 'ok',
     })
-    expect(await openClient(basicCredential('admin', 'q')).resolve(referenceTo('app:1'))).toMatchObject({
+    expect(
+      await openClient(basicCredential('admin', 'q')).resolve(formatTestImageReference('app:1')),
+    ).toMatchObject({
       kind: 'unknown',
     })
-    expect(await openClient().resolve(referenceTo('app:1'))).toMatchObject({ kind: 'missing-or-private' })
+    expect(await openClient().resolve(formatTestImageReference('app:1'))).toMatchObject({
+      kind: 'missing-or-private',
+    })
   })
 })
 
@@ -498,13 +525,15 @@ describe('Harbor', () => {
   })
   test('a robot resolves an image of a proxy cache, and UNKNOWN means missing', async () => {
     const client = openClient(basicCredential('robot$project+bot', 's'))
-    expect(await client.resolve(referenceTo('quay-proxy/org/app:1'))).toMatchObject({
+    expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:1'))).toMatchObject({
       kind: 'ok',
       mediaType: mediaTypes.ociManifest,
     })
-    expect(findRequests('HEAD', '/manifests/')).toBe(0)
-    expect(await client.resolve(referenceTo('quay-proxy/org/app:2'))).toMatchObject({ kind: 'missing' })
-    expect(await openClient().resolve(referenceTo('quay-proxy/org/app:1'))).toMatchObject({
+    expect(countRegistryRequests('HEAD', '/manifests/')).toBe(0)
+    expect(await client.resolve(formatTestImageReference('quay-proxy/org/app:2'))).toMatchObject({
+      kind: 'missing',
+    })
+    expect(await openClient().resolve(formatTestImageReference('quay-proxy/org/app:1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -527,15 +556,19 @@ describe('Nexus', () => {
   })
   test('images are resolved with GET, and are missing only if GET and HEAD return 404', async () => {
     const client = openClient(basicCredential('u', 'p'))
-    expect(await client.resolve(referenceTo('hosted/none:1'))).toMatchObject({ kind: 'missing' })
-    const heads = findRequests('HEAD', '/manifests/')
+    expect(await client.resolve(formatTestImageReference('hosted/none:1'))).toMatchObject({ kind: 'missing' })
+    const heads = countRegistryRequests('HEAD', '/manifests/')
     expect(heads).toBeGreaterThan(0)
     for (const tag of ['1', '2'])
-      expect(await client.resolve(referenceTo(`hosted/app:${tag}`))).toMatchObject({ kind: 'ok' })
-    expect(findRequests('HEAD', '/manifests/')).toBe(heads)
+      expect(await client.resolve(formatTestImageReference(`hosted/app:${tag}`))).toMatchObject({
+        kind: 'ok',
+      })
+    expect(countRegistryRequests('HEAD', '/manifests/')).toBe(heads)
   })
   test('a server error is inconclusive, and the reason contains no HTML', async () => {
-    const answer = await openClient(basicCredential('u', 'p')).resolve(referenceTo('hosted/broken/app:1'))
+    const answer = await openClient(basicCredential('u', 'p')).resolve(
+      formatTestImageReference('hosted/broken/app:1'),
+    )
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.not.stringContaining('<') })
   })
 })

@@ -37,7 +37,7 @@ function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClien
   openClients.push(client)
   return client
 }
-const referenceTo = (rest: string) => `${registryServer.host}/${rest}`
+const formatTestImageReference = (rest: string) => `${registryServer.host}/${rest}`
 /** Opens a client that requests Docker Hub images, whose manifest GETs count as pulls, from the test registry. */
 const openDockerHubClient = (options: Partial<RegistryClientOptions> = {}) =>
   openClient({ rules: [{ prefix: 'docker.io', location: registryServer.host }], ...options })
@@ -46,12 +46,14 @@ const listMethods = () => registryServer.requests.map(({ method }) => method)
 test('closing the client ends pending waits, and no further requests are sent', async () => {
   registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
   const client = openClient({ clock: systemClock })
-  const answers = Array.from({ length: 40 }, (_, index) => client.resolve(referenceTo(`org/app:${index}`)))
+  const answers = Array.from({ length: 40 }, (_, index) =>
+    client.resolve(formatTestImageReference(`org/app:${index}`)),
+  )
   while (registryServer.requests.length === 0) await new Promise(setImmediate)
   await client.close()
   const requestsBefore = registryServer.requests.length
   for (const answer of await Promise.all(answers)) expect(answer.kind).toBe('unknown')
-  expect(await client.resolve(referenceTo('org/app:later'))).toMatchObject({ kind: 'unknown' })
+  expect(await client.resolve(formatTestImageReference('org/app:later'))).toMatchObject({ kind: 'unknown' })
   expect(registryServer.requests).toHaveLength(requestsBefore)
 }, 20_000)
 
@@ -60,8 +62,8 @@ describe('existence', () => {
     const digest = registryServer.add('org/app', 'v1')
     const resolved = { kind: 'ok', digest, mediaType: mediaTypes.ociManifest, size: expect.any(Number) }
     const client = openClient()
-    expect(await client.resolve(referenceTo('org/app:v1'))).toEqual(resolved)
-    expect(await client.resolve(referenceTo(`org/app@${digest}`))).toEqual(resolved)
+    expect(await client.resolve(formatTestImageReference('org/app:v1'))).toEqual(resolved)
+    expect(await client.resolve(formatTestImageReference(`org/app@${digest}`))).toEqual(resolved)
     expect(listMethods()).toEqual(['GET', 'GET'])
   })
   test('one HEAD resolves an image if a GET counts as a pull', async () => {
@@ -73,7 +75,9 @@ describe('existence', () => {
   })
   test('the digest takes precedence over the tag', async () => {
     const digest = registryServer.add('org/app', 'v1')
-    expect(await openClient().resolve(referenceTo(`org/app:gone@${digest}`))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(formatTestImageReference(`org/app:gone@${digest}`))).toMatchObject({
+      kind: 'ok',
+    })
   })
   test('the connection is reused after a HEAD', async () => {
     registryServer.add('org/app', 'v1')
@@ -87,12 +91,12 @@ describe('existence', () => {
     expect(registryServer.connections() - careful).toBe(20)
   })
   test('HEAD and GET accept all four media types in one header', async () => {
-    await openClient().resolve(referenceTo('org/app:none'))
+    await openClient().resolve(formatTestImageReference('org/app:none'))
     for (const { headers } of registryServer.requests)
       for (const type of Object.values(mediaTypes)) expect(headers.accept?.split(', ')).toContain(type)
   })
   test('an image is missing only if both GET and HEAD return 404', async () => {
-    expect(await openClient().resolve(referenceTo('org/app:none'))).toEqual({
+    expect(await openClient().resolve(formatTestImageReference('org/app:none'))).toEqual({
       kind: 'missing',
       reason: `${registryServer.host} doesn't have this image (404 MANIFEST_UNKNOWN)`,
     })
@@ -101,10 +105,14 @@ describe('existence', () => {
   test('an image that HEAD finds and GET does not is inconclusive', async () => {
     registryServer.add('org/app', 'v1')
     registryServer.script = ({ method }, response) => void (method === 'GET' && response.writeHead(404).end())
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'unknown',
+    })
   })
   test('malformed references send no request', async () => {
-    expect(await openClient().resolve(referenceTo('org/App:1'))).toMatchObject({ kind: 'malformed' })
+    expect(await openClient().resolve(formatTestImageReference('org/App:1'))).toMatchObject({
+      kind: 'malformed',
+    })
     expect(registryServer.requests).toHaveLength(0)
   })
   test('an aborted lookup is inconclusive', async () => {
@@ -113,7 +121,7 @@ describe('existence', () => {
       stop.abort()
       return true
     }
-    expect(await openClient().resolve(referenceTo('org/app:v1'), stop.signal)).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'), stop.signal)).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -136,7 +144,7 @@ describe('bytes and types', () => {
       response.writeHead(200, { 'content-type': mediaTypes.ociManifest, 'content-length': bytes.length })
       response.end(method === 'HEAD' ? undefined : bytes)
     }
-    expect(await openClient().resolve(referenceTo(`org/app@${wanted}`))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference(`org/app@${wanted}`))).toMatchObject({
       kind: 'digest-mismatch',
     })
     expect(listMethods()).toEqual(['GET', 'GET'])
@@ -144,10 +152,14 @@ describe('bytes and types', () => {
   test('an HTML page from a proxy is inconclusive', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login')
-    expect(await openClient().resolve(referenceTo(`org/app@${sha256Digest('x')}`))).toMatchObject({
+    expect(
+      await openClient().resolve(formatTestImageReference(`org/app@${sha256Digest('x')}`)),
+    ).toMatchObject({
       kind: 'unknown',
     })
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'unknown' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'unknown',
+    })
   })
   test('an invalid digest header on a tag is ignored', async () => {
     const digest = registryServer.add('org/app', 'v1')
@@ -157,18 +169,23 @@ describe('bytes and types', () => {
           .writeHead(200, { 'content-type': mediaTypes.ociManifest, 'docker-content-digest': 'nonsense' })
           .end()
     }
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'ok',
+      digest,
+    })
   })
   test.each([
     'application/vnd.docker.distribution.manifest.v1+prettyjws',
     'application/vnd.docker.distribution.manifest.v1+json; charset=utf-8',
   ])('schema 1 (%s) is unsupported', async (type) => {
     registryServer.add('org/app', 'v1', { schemaVersion: 1, fsLayers: [] }, type)
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('schema 1'),
     })
-    expect(await openClient({ platforms: true }).resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(
+      await openClient({ platforms: true }).resolve(formatTestImageReference('org/app:v1')),
+    ).toMatchObject({
       kind: 'unsupported',
     })
   })
@@ -197,7 +214,9 @@ describe('bytes and types', () => {
     ],
   ])('%s is unsupported by digest', async (_name, document, type) => {
     const digest = registryServer.add('org/app', 'v1', document, type)
-    expect(await openClient({ platforms: true }).resolve(referenceTo(`org/app@${digest}`))).toMatchObject({
+    expect(
+      await openClient({ platforms: true }).resolve(formatTestImageReference(`org/app@${digest}`)),
+    ).toMatchObject({
       kind: 'unsupported',
     })
   })
@@ -206,7 +225,7 @@ describe('bytes and types', () => {
       response.writeHead(200, { 'content-type': mediaTypes.ociManifest })
       response.end(method === 'HEAD' ? undefined : Buffer.alloc(5 * 1024 * 1024, 32))
     }
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unsupported',
       reason: expect.stringContaining('larger'),
     })
@@ -235,10 +254,12 @@ describe('bytes and types', () => {
     const config = registryServer.addBlob(JSON.stringify({ os: 'linux', architecture: 's390x' }))
     registryServer.add('org/app', 'single', { schemaVersion: 2, config, layers: [] })
     const client = openClient({ platforms: true })
-    expect(await client.resolve(referenceTo('org/app:multi'))).toMatchObject({
+    expect(await client.resolve(formatTestImageReference('org/app:multi'))).toMatchObject({
       platforms: ['linux/amd64', 'linux/arm64', 'linux/arm/v7'],
     })
-    expect(await client.resolve(referenceTo('org/app:single'))).toMatchObject({ platforms: ['linux/s390x'] })
+    expect(await client.resolve(formatTestImageReference('org/app:single'))).toMatchObject({
+      platforms: ['linux/s390x'],
+    })
   })
 })
 
@@ -263,7 +284,9 @@ describe('registry quirks', () => {
   )
   test('Harbor and Red Hat: code UNKNOWN with status 404 means missing', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 404, 'UNKNOWN', 'Not Found')
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'missing' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'missing',
+    })
   })
   test('ECR: Basic authentication without a token exchange', async () => {
     registryServer.add('org/app', 'v1')
@@ -280,14 +303,18 @@ describe('registry quirks', () => {
         [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'secret' },
       }),
     ]
-    expect(await openClient({ credentials }).resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(await openClient({ credentials }).resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
+      kind: 'ok',
+    })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
     const wrong = [
       createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'old' } }),
     ]
-    expect(await openClient({ credentials: wrong }).resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(
+      await openClient({ credentials: wrong }).resolve(formatTestImageReference('org/app:v1')),
+    ).toMatchObject({
       kind: 'unknown',
       reason: `${registryServer.host} rejected the configured credentials`,
     })
@@ -300,7 +327,7 @@ describe('registry quirks', () => {
         'UNAUTHORIZED',
         `Please login\n[x](https://evil)\u202e${'y'.repeat(500)}`,
       )
-    const answer = await openClient().resolve(referenceTo('org/app:v1'))
+    const answer = await openClient().resolve(formatTestImageReference('org/app:v1'))
     expect(answer).toMatchObject({
       kind: 'missing-or-private',
       reason: expect.stringContaining('Please login'),
@@ -311,17 +338,17 @@ describe('registry quirks', () => {
   test('a plain details field is reported, and HTML is not', async () => {
     registryServer.script = (_, response) =>
       void response.writeHead(401).end('{"details":"unauthorized here"}')
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       reason: expect.stringContaining('unauthorized here'),
     })
     registryServer.script = (_, response) => void response.writeHead(403).end('<html><b>no</b>')
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       reason: expect.not.stringContaining('<'),
     })
   })
   test('403 DENIED without credentials means missing or private', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'DENIED', 'denied')
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'missing-or-private',
     })
   })
@@ -369,12 +396,12 @@ describe('limits and outages', () => {
       if (earlier === 0)
         response.writeHead(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
     }
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({ kind: 'ok' })
     expect(clock.slept[0]).toBe(wait)
   })
   test('a rate limit longer than a minute is reported without a wait', async () => {
     registryServer.script = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end()
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
       kind: 'unknown',
       retryAfter: 3600,
     })
@@ -382,7 +409,9 @@ describe('limits and outages', () => {
   })
   test('the code TOOMANYREQUESTS is inconclusive even with status 403', async () => {
     registryServer.script = (_, response) => sendRegistryError(response, 403, 'TOOMANYREQUESTS', 'slow down')
-    expect(await openClient({ limits: { attempts: 1 } }).resolve(referenceTo('org/app:v1'))).toMatchObject({
+    expect(
+      await openClient({ limits: { attempts: 1 } }).resolve(formatTestImageReference('org/app:v1')),
+    ).toMatchObject({
       kind: 'unknown',
     })
   })
@@ -390,7 +419,7 @@ describe('limits and outages', () => {
     '%i is an outage, retried with increasing delays',
     async (status) => {
       registryServer.script = (_, response) => void response.writeHead(status).end()
-      expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({
+      expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({
         kind: 'unknown',
         reason: `${registryServer.host} returned ${status}`,
       })
@@ -421,7 +450,7 @@ describe('limits and outages', () => {
       response.socket?.destroy()
       return true
     }
-    expect(await openClient().resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await openClient().resolve(formatTestImageReference('org/app:v1'))).toMatchObject({ kind: 'ok' })
   })
   test('a host name that cannot be resolved is inconclusive', async () => {
     const client = openClient({
@@ -446,7 +475,9 @@ describe('limits and outages', () => {
   test('a registry that never responds times out', async () => {
     registryServer.script = () => true
     expect(
-      await openClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(referenceTo('org/app:v1')),
+      await openClient({ limits: { headersTimeout: 50, attempts: 1 } }).resolve(
+        formatTestImageReference('org/app:v1'),
+      ),
     ).toMatchObject({
       kind: 'unknown',
       reason: expect.stringMatching(/in time/),
@@ -463,19 +494,19 @@ describe('mirrors', () => {
       rules: [{ prefix: `${registryServer.host}/org`, mirrors: [{ location: `${mirror.host}/cache` }] }],
       limits: { attempts: 1 },
     })
-    expect(await client.resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
+    expect(await client.resolve(formatTestImageReference('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
     expect(mirror.requests[0]?.path).toBe('/v2/cache/app/manifests/v1')
     mirror.add('cache/app', 'v1', createImageManifest('mirrored'))
     const before = registryServer.requests.length
-    expect(await client.resolve(referenceTo('org/app:v1'))).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve(formatTestImageReference('org/app:v1'))).toMatchObject({ kind: 'ok' })
     expect(registryServer.requests).toHaveLength(before)
-    expect(await client.resolve(referenceTo('org/none:v1'))).toMatchObject({
+    expect(await client.resolve(formatTestImageReference('org/none:v1'))).toMatchObject({
       kind: 'missing',
       reason: expect.stringContaining('; mirror: '),
     })
     // A prefix must end at a slash.
     mirror.requests.length = 0
-    await client.resolve(referenceTo('organization/app:v1'))
+    await client.resolve(formatTestImageReference('organization/app:v1'))
     expect(mirror.requests).toHaveLength(0)
     await mirror.close()
   })
@@ -496,9 +527,9 @@ describe('mirrors', () => {
         createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' } }),
       ],
     })
-    await client.resolve(referenceTo('org/app:v1'))
+    await client.resolve(formatTestImageReference('org/app:v1'))
     expect(mirror.requests).toHaveLength(0)
-    await client.resolve(referenceTo(`org/app@${digest}`))
+    await client.resolve(formatTestImageReference(`org/app@${digest}`))
     expect(mirror.requests[0]?.query.get('ns')).toBe(registryServer.host)
     for (const { headers } of mirror.requests) expect(headers.authorization).toBeUndefined()
     await mirror.close()

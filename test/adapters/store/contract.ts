@@ -12,15 +12,15 @@ import { defineStateNamespace, type StateNamespace } from '../../../src/ports/st
 import type { Store } from '../../../src/ports/store.ts'
 import { toJobKey } from '../../../src/adapters/store/jobs.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
-import { mergeFreezesContract } from './merge-freezes-contract.ts'
-import { pageRecordsContract } from './page-records-contract.ts'
+import { testMergeFreezesContract } from './merge-freezes-contract.ts'
+import { testPageRecordsContract } from './page-records-contract.ts'
 import {
-  createCacheSpace,
+  createCacheNamespace,
   systemTestClock,
   createDelivery,
   createPullJob,
   createRepositoryName,
-  createStateSpace,
+  createStateNamespace,
   waitUntil,
 } from './sample-records.ts'
 
@@ -44,7 +44,7 @@ const createPendingMerge = (pull: number, of: { owner: string; name: string }): 
   config: 'sha256:1',
 })
 
-export function storeContract(title: string, setting: StoreUnderTest): void {
+export function testStoreContract(title: string, setting: StoreUnderTest): void {
   describe(`a store (${title})`, () => {
     let location: Awaited<ReturnType<StoreUnderTest['createLocation']>>
     let store: Store
@@ -545,8 +545,8 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
       })
     })
 
-    mergeFreezesContract(() => store)
-    pageRecordsContract(() => store)
+    testMergeFreezesContract(() => store)
+    testPageRecordsContract(() => store)
     const anyJson = new Map<string, unknown>([
       ['a', { deep: [1, 'ü', null, true] }],
       ['nul \0 and \ud800', 'value \0 \ud800 \u2028'],
@@ -561,17 +561,17 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
     describe('the cache', () => {
       test('returns what was stored, by space and key, and nothing else', async () => {
         const name = `space ${createRepositoryName().name}`
-        const space = createCacheSpace(name)
+        const space = createCacheNamespace(name)
         await store.putCached(space, anyJson, 60)
         expect(await store.getCached(space, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
-        expect(await store.getCached(createCacheSpace(`${name} other`), ['a'])).toEqual(new Map())
+        expect(await store.getCached(createCacheNamespace(`${name} other`), ['a'])).toEqual(new Map())
         await store.putCached(space, new Map([['a', 2]]), 60)
         expect(await store.getCached(space, ['a', 'a'])).toEqual(new Map([['a', 2]]))
         expect(await store.getCached(space, [])).toEqual(new Map())
       })
 
       test('does not return expired values, and storing one again makes it fresh', async () => {
-        const space = createCacheSpace(`ttl ${createRepositoryName().name}`)
+        const space = createCacheNamespace(`ttl ${createRepositoryName().name}`)
         await store.putCached(space, new Map([['a', 1]]), 0.05)
         await store.putCached(space, new Map([['b', 1]]), 60)
         await sleep(100)
@@ -581,7 +581,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
       })
 
       test('accepts thousands of values at a time, also from two writers at once', async () => {
-        const space = createCacheSpace(`many ${createRepositoryName().name}`)
+        const space = createCacheNamespace(`many ${createRepositoryName().name}`)
         await Promise.all([store.putCached(space, many, 60), store.putCached(space, backwards, 60)])
         expect(await store.getCached(space, [...many.keys()])).toEqual(many)
       })
@@ -592,7 +592,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         const [first, second] = [1, 2].map((version) => defineCacheNamespace(name, { version, read }))
         if (!first || !second) throw new Error('two versions')
         await store.putCached(
-          createCacheSpace(name),
+          createCacheNamespace(name),
           new Map<string, unknown>([
             ['text', 'one'],
             ['number', 1],
@@ -616,11 +616,11 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
 
       test('returns what was written, by space, repository, and key, and nothing else', async () => {
         const of = createRepositoryName()
-        const space = createStateSpace(of.name)
+        const space = createStateNamespace(of.name)
         await store.writeState(space, of, anyJson)
         expect(await read(space, of, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
         expect(await store.readState(space, createRepositoryName(), 'a')).toBeUndefined()
-        expect(await store.readState(createStateSpace(`${of.name} other`), of, 'a')).toBeUndefined()
+        expect(await store.readState(createStateNamespace(`${of.name} other`), of, 'a')).toBeUndefined()
         // GitHub's names are case-insensitive.
         const { owner, name } = of
         await store.writeState(
@@ -633,14 +633,14 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
 
       test('is separate from the cache, even under the same name', async () => {
         const of = createRepositoryName()
-        await store.writeState(createStateSpace(of.name), of, new Map([['a', 'state']]))
-        await store.putCached(createCacheSpace(of.name), new Map([['a', 'cache']]), 60)
-        expect(await store.readState(createStateSpace(of.name), of, 'a')).toBe('state')
-        expect(await store.getCached(createCacheSpace(of.name), ['a'])).toEqual(new Map([['a', 'cache']]))
+        await store.writeState(createStateNamespace(of.name), of, new Map([['a', 'state']]))
+        await store.putCached(createCacheNamespace(of.name), new Map([['a', 'cache']]), 60)
+        expect(await store.readState(createStateNamespace(of.name), of, 'a')).toBe('state')
+        expect(await store.getCached(createCacheNamespace(of.name), ['a'])).toEqual(new Map([['a', 'cache']]))
         // @ts-expect-error durable values cannot be put into the cache
-        const wrong = () => store.putCached(createStateSpace('x'), new Map([['a', 1]]), 60)
+        const wrong = () => store.putCached(createStateNamespace('x'), new Map([['a', 1]]), 60)
         // @ts-expect-error cached values cannot be put into the state
-        const alsoWrong = () => store.writeState(createCacheSpace('x'), of, new Map([['a', 1]]))
+        const alsoWrong = () => store.writeState(createCacheNamespace('x'), of, new Map([['a', 1]]))
         const numbers = defineStateNamespace('x', { version: 1, read: () => 1 })
         // @ts-expect-error values have the declared shape
         const misshapen = () => store.writeState(numbers, of, new Map([['a', 'text']]))
@@ -649,7 +649,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
 
       test('deletes everything but the listed keys, in one space and one repository', async () => {
         const [of, other] = [createRepositoryName(), createRepositoryName()]
-        const [space, elsewhere] = [createStateSpace(of.name), createStateSpace(other.name)]
+        const [space, elsewhere] = [createStateNamespace(of.name), createStateNamespace(other.name)]
         for (const [where, whose] of [
           [space, of],
           [elsewhere, of],
@@ -667,7 +667,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
 
       test('accepts thousands of values at a time, also from two writers at once', async () => {
         const of = createRepositoryName()
-        const space = createStateSpace('many')
+        const space = createStateNamespace('many')
         await Promise.all([store.writeState(space, of, many), store.writeState(space, of, backwards)])
         expect(await read(space, of, ['key 0', 'key 1500', 'key 2999'])).toEqual(
           new Map([0, 1500, 2999].map((at) => [`key ${at}`, { at }])),
@@ -691,7 +691,7 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         await store.writeState(second, of, new Map([['a', { count: 4 }]]))
         expect(await store.readState(second, of, 'a')).toEqual({ count: 4 })
         await expect(store.readState(first, of, 'a')).rejects.toMatchObject({ code: 'too-new' })
-        await store.writeState(createStateSpace(name), of, new Map([['b', 'no number']]))
+        await store.writeState(createStateNamespace(name), of, new Map([['b', 'no number']]))
         await expect(store.readState(first, of, 'b')).rejects.toMatchObject({ code: 'unreadable' })
       })
     })
@@ -729,16 +729,16 @@ export function storeContract(title: string, setting: StoreUnderTest): void {
         await opened.enqueue(createPullJob(2, of), 3600)
         const by = await requireLease(opened.acquireLease('kept', 60))
         const intent = await requireIntent(opened.startMerge(by, createPendingMerge(1, of)))
-        await opened.putCached(createCacheSpace('kept'), new Map([['a', 1]]), 3600)
-        await opened.writeState(createStateSpace('kept'), of, new Map([['a', 1]]))
+        await opened.putCached(createCacheNamespace('kept'), new Map([['a', 1]]), 3600)
+        await opened.writeState(createStateNamespace('kept'), of, new Map([['a', 1]]))
         await opened.freezeMerges({ repository: of, kind: 'audit', reason: 'why', by: { kind: 'bot' } })
         await opened.close()
         opened = await open(where)
         try {
           expect(await opened.accept(createDelivery('kept'), [])).toBe('duplicate')
           expect(await opened.listPendingMerges(of)).toEqual([intent])
-          expect(await opened.getCached(createCacheSpace('kept'), ['a'])).toEqual(new Map([['a', 1]]))
-          expect(await opened.readState(createStateSpace('kept'), of, 'a')).toBe(1)
+          expect(await opened.getCached(createCacheNamespace('kept'), ['a'])).toEqual(new Map([['a', 1]]))
+          expect(await opened.readState(createStateNamespace('kept'), of, 'a')).toBe(1)
           expect(await opened.listFreezes(of)).toMatchObject([
             { repository: of, kind: 'audit', reason: 'why' },
           ])

@@ -9,31 +9,31 @@ import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-datab
 import { StoreError } from '../../../src/adapters/store/store-error.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startStoreProcess } from './child.ts'
-import { storeContract } from './contract.ts'
+import { testStoreContract } from './contract.ts'
 import { listDatabaseProcesses, isProcessAlive } from './database-processes.ts'
 import { copyPreparedStore } from './prepared-store.ts'
 import { systemTestClock, createDelivery, createPullJob, waitUntil } from './sample-records.ts'
 
 const storeRoot = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
 const preparedStore = join(storeRoot, 'made')
-let folderCount = 0
-const createStoreFolder = (...deep: string[]) => {
-  const path = join(storeRoot, `folder-${++folderCount}`, ...deep)
+let storeDirectoryCount = 0
+const createStoreDirectory = (...deep: string[]) => {
+  const path = join(storeRoot, `folder-${++storeDirectoryCount}`, ...deep)
   cpSync(preparedStore, path, { recursive: true })
   return path
 }
 beforeAll(() => copyPreparedStore(preparedStore), 180_000)
 afterAll(() => rmSync(storeRoot, { recursive: true, force: true }))
 
-storeContract('embedded, in a folder', {
-  createLocation: async () => ({ dataDirectory: createStoreFolder() }),
+testStoreContract('embedded, in a folder', {
+  createLocation: async () => ({ dataDirectory: createStoreDirectory() }),
   shared: false,
   isDurable: true,
 })
 
 describe('a data folder', () => {
   test('belongs to one store at a time, even with a long path', async () => {
-    for (const dataDirectory of [createStoreFolder(), createStoreFolder('deep/'.repeat(30))]) {
+    for (const dataDirectory of [createStoreDirectory(), createStoreDirectory('deep/'.repeat(30))]) {
       const first = await openStore({ dataDirectory, clock: systemTestClock })
       const refused = { code: 'in-use', retryable: true }
       await expect(
@@ -47,7 +47,7 @@ describe('a data folder', () => {
   }, 180_000)
 
   test('of a killed process is given to one of many concurrent openers', async () => {
-    const dataDirectory = createStoreFolder()
+    const dataDirectory = createStoreDirectory()
     const killed = startStoreProcess('hold', { dataDirectory }, 'killed')
     await waitUntil(() => killed.outputLines.length > 0, 60)
     await killed.kill()
@@ -79,7 +79,7 @@ describe('without a folder', () => {
     const others = listDatabaseProcesses()
     const [memory, other] = await Promise.all([
       openStore({ clock: systemTestClock }),
-      openStore({ dataDirectory: createStoreFolder(), clock: systemTestClock }),
+      openStore({ dataDirectory: createStoreDirectory(), clock: systemTestClock }),
     ])
     expect(await memory.accept(createDelivery('memory'), [])).toBe('new')
     expect(await memory.accept(createDelivery('memory'), [])).toBe('duplicate')
@@ -98,7 +98,7 @@ describe('without a folder', () => {
 
 describe('a process that is killed', () => {
   test('loses no accepted delivery and no job, twice in a row', async () => {
-    const dataDirectory = createStoreFolder()
+    const dataDirectory = createStoreDirectory()
     const accepted: string[] = []
     for (let round = 1; round <= 2; round++) {
       const child = startStoreProcess('accept', { dataDirectory }, `round-${round}`)
@@ -118,7 +118,7 @@ describe('a process that is killed', () => {
   }, 180_000)
 
   test('leaves its running jobs and its leases to the next process at once', async () => {
-    const dataDirectory = createStoreFolder()
+    const dataDirectory = createStoreDirectory()
     const of = { owner: 'owner', name: 'held' }
     const before = await openStore({ dataDirectory, clock: systemTestClock })
     await before.enqueue(createPullJob(1, of))
@@ -153,7 +153,7 @@ describe("the database's process", () => {
   const table = 'CREATE TABLE IF NOT EXISTS word (word text PRIMARY KEY)'
 
   test('fails pending queries when it is killed, restarts, and loses nothing acknowledged', async () => {
-    const dataDirectory = createStoreFolder()
+    const dataDirectory = createStoreDirectory()
     const problems: unknown[] = []
     const others = listDatabaseProcesses()
     const store = await openStore({
@@ -186,7 +186,7 @@ describe("the database's process", () => {
     const others = listDatabaseProcesses()
     const problems: unknown[] = []
     const store = await openStore({
-      dataDirectory: createStoreFolder(),
+      dataDirectory: createStoreDirectory(),
       clock: systemTestClock,
       problem: (error) => problems.push(error),
     })
@@ -205,7 +205,7 @@ describe("the database's process", () => {
 
   test('does not continue the transaction of another process', async () => {
     const others = listDatabaseProcesses()
-    const database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })
+    const database = await openEmbeddedDatabase(createStoreDirectory(), { timeoutMs: 0, problem })
     await database.run(table)
     const half = database.transaction(async (sql) => {
       await sql.query('INSERT INTO word VALUES ($1)', ['first'])
@@ -220,7 +220,7 @@ describe("the database's process", () => {
 
   test('stays as long as the App, and ignores Ctrl-C and stop signals', async () => {
     const others = listDatabaseProcesses()
-    const database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })
+    const database = await openEmbeddedDatabase(createStoreDirectory(), { timeoutMs: 0, problem })
     const mine = listDatabaseProcesses().filter((id) => !others.includes(id))
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) for (const id of mine) process.kill(id, signal)
     await sleep(100)
@@ -233,7 +233,7 @@ describe("the database's process", () => {
     let database: Database
     beforeAll(
       async () =>
-        void (database = await openEmbeddedDatabase(createStoreFolder(), { timeoutMs: 0, problem })),
+        void (database = await openEmbeddedDatabase(createStoreDirectory(), { timeoutMs: 0, problem })),
       60_000,
     )
     afterAll(() => database.close())

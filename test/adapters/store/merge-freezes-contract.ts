@@ -14,7 +14,7 @@ const createPersonAuthor = (comment: number): FreezeAuthor => ({
   comment,
 })
 
-export function mergeFreezesContract(store: () => Store): void {
+export function testMergeFreezesContract(store: () => Store): void {
   describe('freezes', () => {
     const stop = (order: Partial<FreezeRequest> & Pick<FreezeRequest, 'repository'>) =>
       store().freezeMerges({ kind: 'frozen', reason: 'release day', by: createPersonAuthor(1), ...order })

@@ -9,20 +9,23 @@ import { pruneStore } from '../../../src/adapters/store/prune.ts'
 import { openState } from '../../../src/adapters/store/store.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
-const oldScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
-const oldBranchState = { seen: 'a'.repeat(40), rebuilds: [{ commit: 'b'.repeat(40), catalogs: ['v4.20'] }] }
-const longReference = `registry.test/${'a'.repeat(600)}:v1`
+const legacyScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
+const legacyBranchState = {
+  seen: 'a'.repeat(40),
+  rebuilds: [{ commit: 'b'.repeat(40), catalogs: ['v4.20'] }],
+}
+const longImageReference = `registry.test/${'a'.repeat(600)}:v1`
 
 let database: Database
 beforeAll(async () => {
   database = await openEmbeddedDatabase(undefined, { timeoutMs: 0, problem: () => undefined })
   await migrate(database, 4)
   const rows: readonly (readonly [space: string, key: string, value: unknown, expires: string | null])[] = [
-    ['image scans', '"coast/operators"', oldScanState, null],
-    ['branches', '"Coast/Operators release/v1 \\"x\\""', oldBranchState, null],
+    ['image scans', '"coast/operators"', legacyScanState, null],
+    ['branches', '"Coast/Operators release/v1 \\"x\\""', legacyBranchState, null],
     ['review requests Coast/Operators', '"12"', ['bob'], '1 day'],
     ['scan parts coast/operators', '"5 0"', [{ reference: 'a', tries: 1 }], '1 day'],
-    ['scan tags coast/operators', JSON.stringify(longReference), true, '1 day'],
+    ['scan tags coast/operators', JSON.stringify(longImageReference), true, '1 day'],
     ['scan tags coast/operators', '"gone"', true, '-1 day'],
     ['sweep Coast/Operators', '"12"', 'head tip', '1 day'],
     ['facts 4', `"${'c'.repeat(40)}"`, { bytes: 1 }, null],
@@ -44,16 +47,16 @@ test('moves durable data out of the cache', async () => {
   )
   const of = { repository: 'coast/operators', version: 0 }
   expect(rows).toEqual([
-    { ...of, space: 'branch', key: '"release/v1 \\"x\\""', value: JSON.stringify(oldBranchState) },
-    { ...of, space: 'image scan', key: '""', value: JSON.stringify(oldScanState) },
+    { ...of, space: 'branch', key: '"release/v1 \\"x\\""', value: JSON.stringify(legacyBranchState) },
+    { ...of, space: 'image scan', key: '""', value: JSON.stringify(legacyScanState) },
     { ...of, space: 'requested reviews', key: '"12"', value: '["bob"]' },
     { ...of, space: 'scan part', key: '"5 0"', value: '[{"reference":"a","tries":1}]' },
-    { ...of, space: 'tag of digest', key: JSON.stringify(longReference), value: 'true' },
+    { ...of, space: 'tag of digest', key: JSON.stringify(longImageReference), value: 'true' },
   ])
 })
 
 test('the current reader of the state reads it', async () => {
-  expect(await readScanState(openState(database), repository)).toEqual(oldScanState)
+  expect(await readScanState(openState(database), repository)).toEqual(legacyScanState)
 })
 
 test('keeps reusable cache rows, with an expiry within a month', async () => {

@@ -6,52 +6,54 @@ import type { CommandRecord } from '../../../src/policy/commands.ts'
 import type { Store } from '../../../src/ports/store.ts'
 
 let nameCount = 0
-const firstHead = toCommitSha('a'.repeat(40))
-const secondHead = toCommitSha('b'.repeat(40))
+const firstHeadSha = toCommitSha('a'.repeat(40))
+const secondHeadSha = toCommitSha('b'.repeat(40))
 const pull = toPullNumber(7)
 
-export function pullMemoryContract(store: () => Store): void {
+export function testPullMemoryContract(store: () => Store): void {
   const repository = () => ({ owner: 'Memory', name: `Repository-${++nameCount}` })
 
   describe('the store, for a pull request', () => {
     test('starts an epoch when head, base branch, or configuration differ from the last evaluation (T18, T21)', async () => {
       const of = repository()
-      const observeHead = (head = firstHead, baseRef = 'main', config = 'c1') =>
+      const observeHead = (head = firstHeadSha, baseRef = 'main', config = 'c1') =>
         store().observe(of, pull, { head, baseRef, config })
       expect(await observeHead()).toBe(0)
       expect(await observeHead()).toBe(0)
-      expect(await observeHead(secondHead)).toBe(1)
-      expect(await observeHead(firstHead)).toBe(2)
-      expect(await observeHead(firstHead, 'staging')).toBe(3)
-      expect(await observeHead(firstHead, 'main')).toBe(4)
-      expect(await observeHead(firstHead, 'main', 'c2')).toBe(5)
-      expect(await observeHead(firstHead, 'main', 'c2')).toBe(5)
+      expect(await observeHead(secondHeadSha)).toBe(1)
+      expect(await observeHead(firstHeadSha)).toBe(2)
+      expect(await observeHead(firstHeadSha, 'staging')).toBe(3)
+      expect(await observeHead(firstHeadSha, 'main')).toBe(4)
+      expect(await observeHead(firstHeadSha, 'main', 'c2')).toBe(5)
+      expect(await observeHead(firstHeadSha, 'main', 'c2')).toBe(5)
       expect(
-        await store().observe(of, toPullNumber(8), { head: firstHead, baseRef: 'main', config: 'c1' }),
+        await store().observe(of, toPullNumber(8), { head: firstHeadSha, baseRef: 'main', config: 'c1' }),
       ).toBe(0)
     })
     test('starts one epoch for concurrent evaluations', async () => {
       const of = repository()
       const looks = await Promise.all(
-        [1, 2, 3, 4].map(() => store().observe(of, pull, { head: firstHead, baseRef: 'main', config: 'c' })),
+        [1, 2, 3, 4].map(() =>
+          store().observe(of, pull, { head: firstHeadSha, baseRef: 'main', config: 'c' }),
+        ),
       )
       expect(looks).toEqual([0, 0, 0, 0])
     })
     test('keeps the time at which a head was first shown', async () => {
       const of = repository()
-      await store().recordShown(of, pull, { head: firstHead, epoch: 0, at: '2026-01-01T00:00:05Z' })
-      await store().recordShown(of, pull, { head: firstHead, epoch: 0, at: '2026-01-01T00:09:00Z' })
-      await store().recordShown(of, pull, { head: secondHead, epoch: 1, at: '2026-01-01T00:01:00Z' })
+      await store().recordShown(of, pull, { head: firstHeadSha, epoch: 0, at: '2026-01-01T00:00:05Z' })
+      await store().recordShown(of, pull, { head: firstHeadSha, epoch: 0, at: '2026-01-01T00:09:00Z' })
+      await store().recordShown(of, pull, { head: secondHeadSha, epoch: 1, at: '2026-01-01T00:01:00Z' })
       expect(await store().shownHeads(of, pull)).toEqual([
-        { head: firstHead, epoch: 0, at: '2026-01-01T00:00:05Z' },
-        { head: secondHead, epoch: 1, at: '2026-01-01T00:01:00Z' },
+        { head: firstHeadSha, epoch: 0, at: '2026-01-01T00:00:05Z' },
+        { head: secondHeadSha, epoch: 1, at: '2026-01-01T00:01:00Z' },
       ])
     })
     test('ignores a repeated head and change, and records a return to an earlier one', async () => {
       const of = repository()
       const show = (change: string, minute: number) =>
         store().recordShown(of, pull, {
-          head: firstHead,
+          head: firstHeadSha,
           epoch: 0,
           at: `2026-01-01T00:0${minute}:00Z`,
           change,
@@ -107,7 +109,7 @@ export function pullMemoryContract(store: () => Store): void {
       const push = {
         repository: of,
         pull,
-        head: firstHead,
+        head: firstHeadSha,
         pusher: { id: toUserId(7), login: 'olga', kind: 'user' as const },
       }
       await store().accept(
@@ -127,7 +129,7 @@ export function pullMemoryContract(store: () => Store): void {
         user: toUserId(7),
         login: 'olga',
         outcome: 'done',
-        head: firstHead,
+        head: firstHeadSha,
         baseRef: 'main',
         epoch: 3,
         config: 'c',
@@ -158,26 +160,28 @@ export function pullMemoryContract(store: () => Store): void {
     test('records the pusher of a head and the delivery that reported it, once (T24)', async () => {
       const of = repository()
       const by = (id: number, login: string) => ({ id: toUserId(id), login, kind: 'user' as const })
-      const push = (guid: string, pusher: GitHubAccount, head = firstHead, at = pull) =>
+      const push = (guid: string, pusher: GitHubAccount, head = firstHeadSha, at = pull) =>
         store().accept({ guid: `${guid} ${of.name}`, event: 'pull_request', body: new Uint8Array() }, [], {
           repository: of,
           pull: at,
           head,
           pusher,
         })
-      const pushers = (head = firstHead, at = pull, repository = of) =>
+      const pushers = (head = firstHeadSha, at = pull, repository = of) =>
         store().listPushers?.(repository, at, head)
       expect(await pushers()).toEqual([])
       expect(await push('one', by(9_000_000_000, 'olga'))).toBe('new')
       expect(await push('two', by(8, 'mallory'))).toBe('new')
       expect(await push('one', by(7, 'forged'))).toBe('duplicate')
       expect(await push('three', by(9_000_000_000, 'renamed'))).toBe('new')
-      await push('four', { id: toUserId(5), login: 'app[bot]', kind: 'bot' }, secondHead)
+      await push('four', { id: toUserId(5), login: 'app[bot]', kind: 'bot' }, secondHeadSha)
       expect(await pushers()).toEqual([by(9_000_000_000, 'olga'), by(8, 'mallory')])
-      expect(await pushers(secondHead)).toEqual([{ id: 5, login: 'app[bot]', kind: 'bot' }])
-      expect(await pushers(firstHead, toPullNumber(8))).toEqual([])
-      expect(await pushers(firstHead, pull, { owner: of.owner.toUpperCase(), name: of.name })).toHaveLength(2)
-      expect(await pushers(firstHead, pull, repository())).toEqual([])
+      expect(await pushers(secondHeadSha)).toEqual([{ id: 5, login: 'app[bot]', kind: 'bot' }])
+      expect(await pushers(firstHeadSha, toPullNumber(8))).toEqual([])
+      expect(
+        await pushers(firstHeadSha, pull, { owner: of.owner.toUpperCase(), name: of.name }),
+      ).toHaveLength(2)
+      expect(await pushers(firstHeadSha, pull, repository())).toEqual([])
     })
     test('counts commands of the last hour by account over the entire repository (T46)', async () => {
       const of = repository()
@@ -188,7 +192,7 @@ export function pullMemoryContract(store: () => Store): void {
           user: toUserId(user),
           login: 'x',
           outcome: 'denied',
-          head: firstHead,
+          head: firstHeadSha,
           baseRef: 'main',
           epoch: 0,
         })

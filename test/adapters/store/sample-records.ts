@@ -20,9 +20,9 @@ export const systemTestClock: Clock = {
 }
 
 /** Spaces that take every value that JSON has. */
-export const createCacheSpace = (name: string) =>
+export const createCacheNamespace = (name: string) =>
   defineCacheNamespace<unknown>(name, { version: 1, read: (stored) => stored })
-export const createStateSpace = (name: string) =>
+export const createStateNamespace = (name: string) =>
   defineStateNamespace<unknown>(name, { version: 1, read: (stored) => stored })
 
 let nameCount = 0

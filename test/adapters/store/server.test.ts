@@ -5,15 +5,15 @@ import { openServerDatabase } from '../../../src/adapters/store/server-database.
 import { pruneStore } from '../../../src/adapters/store/prune.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { startStoreProcess } from './child.ts'
-import { storeContract } from './contract.ts'
+import { testStoreContract } from './contract.ts'
 import { runQuery, startPostgres } from './postgres-server.ts'
 import {
-  createCacheSpace,
+  createCacheNamespace,
   systemTestClock,
   createDelivery,
   createPullJob,
   createRepositoryName,
-  createStateSpace,
+  createStateNamespace,
   waitUntil,
 } from './sample-records.ts'
 
@@ -22,7 +22,7 @@ afterAll(async () => postgres?.remove())
 
 if (!postgres) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
 else {
-  storeContract('Postgres server', {
+  testStoreContract('Postgres server', {
     createLocation: async () => ({ databaseUrl: await postgres.database() }),
     shared: true,
     isDurable: true,
@@ -143,9 +143,9 @@ else {
       const databaseUrl = await postgres.database()
       const store = await openStore({ databaseUrl, clock: systemTestClock })
       for (const guid of ['old', 'young']) await store.accept(createDelivery(guid), [])
-      await store.putCached(createCacheSpace('s'), new Map([['gone', 1]]), 0.01)
-      await store.putCached(createCacheSpace('s'), new Map([['stays', 1]]), 60)
-      await store.writeState(createStateSpace('s'), createRepositoryName(), new Map([['for ever', 1]]))
+      await store.putCached(createCacheNamespace('s'), new Map([['gone', 1]]), 0.01)
+      await store.putCached(createCacheNamespace('s'), new Map([['stays', 1]]), 60)
+      await store.writeState(createStateNamespace('s'), createRepositoryName(), new Map([['for ever', 1]]))
       await runQuery(
         databaseUrl,
         "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days' WHERE guid = 'old'",

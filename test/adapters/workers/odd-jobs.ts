@@ -1,6 +1,6 @@
 // A worker that follows orders, good and bad, for the tests of its callers.
 import { appendFileSync, readFileSync } from 'node:fs'
-import { serveWorkerOrders } from '../../../src/adapters/workers/answer-orders.ts'
+import { serveWorkerRequests } from '../../../src/adapters/workers/answer-orders.ts'
 
 export type TestJob =
   | { readonly kind: 'say'; readonly value: unknown }
@@ -16,7 +16,7 @@ export type TestJob =
   /** Responds when the file exists. */
   | { readonly kind: 'wait'; readonly diary: string }
 
-serveWorkerOrders(async (job: TestJob): Promise<unknown> => {
+serveWorkerRequests(async (job: TestJob): Promise<unknown> => {
   switch (job.kind) {
     case 'say':
       return job.value
@@ -28,7 +28,7 @@ serveWorkerOrders(async (job: TestJob): Promise<unknown> => {
       for (;;) await Promise.resolve()
     case 'die':
       appendFileSync(job.diary, 'x')
-      if (readText(job.diary).length > job.times) return 'done'
+      if (readTextOrEmpty(job.diary).length > job.times) return 'done'
       process.kill(process.pid, job.signal)
       return new Promise(() => {})
     case 'exit':
@@ -43,12 +43,12 @@ serveWorkerOrders(async (job: TestJob): Promise<unknown> => {
     case 'unsendable':
       return () => 'a function'
     case 'wait':
-      while (readText(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
+      while (readTextOrEmpty(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
       return process.pid
   }
 })
 
-function readText(file: string): string {
+function readTextOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {

@@ -39,14 +39,14 @@ function openPool(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
 
 const runJob = (job: TestJob, milliseconds = ampleTimeMs) => workerPool.run(job, milliseconds)
 const readWorkerPid = async () => Number(await runJob({ kind: 'pid' }))
-const diaryPath = () => join(temporaryDirectory, 'diary')
-const createDyingJob = (times: number, signal: NodeJS.Signals = 'SIGKILL'): TestJob => ({
+const getDiaryFilePath = () => join(temporaryDirectory, 'diary')
+const createCrashingJob = (times: number, signal: NodeJS.Signals = 'SIGKILL'): TestJob => ({
   kind: 'die',
   signal,
-  diary: diaryPath(),
+  diary: getDiaryFilePath(),
   times,
 })
-const workerFault = (code: string, messagePattern?: RegExp) => ({
+const createWorkerFaultMatcher = (code: string, messagePattern?: RegExp) => ({
   name: 'WorkerFault',
   code,
   message: messagePattern === undefined ? expect.any(String) : expect.stringMatching(messagePattern),
@@ -91,13 +91,13 @@ describe('a job', () => {
 describe('the fault of the job', () => {
   test('is a timeout, and the next job is run', async () => {
     await expect(runJob({ kind: 'spin' }, 1000)).rejects.toMatchObject(
-      workerFault('too-slow', /longer than 1000 milliseconds/),
+      createWorkerFaultMatcher('too-slow', /longer than 1000 milliseconds/),
     )
     expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('is a full heap, and the bot continues with the next job', async () => {
-    await expect(runJob({ kind: 'fill' })).rejects.toMatchObject(workerFault('too-much-memory'))
+    await expect(runJob({ kind: 'fill' })).rejects.toMatchObject(createWorkerFaultMatcher('too-much-memory'))
     expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
@@ -107,19 +107,19 @@ describe('the fault of the job', () => {
     ['an exit during the job', { kind: 'exit', code: 3 }, /code 3/],
     ['an exit with code 0 during the job', { kind: 'exit', code: 0 }, /code 0/],
   ])('is %s', async (_, job, words) => {
-    await expect(runJob(job)).rejects.toMatchObject(workerFault('failed', words))
+    await expect(runJob(job)).rejects.toMatchObject(createWorkerFaultMatcher('failed', words))
     expect(await runJob({ kind: 'say', value: 'next' })).toBe('next')
   })
 
   test('is a crash', async () => {
-    await expect(runJob(createDyingJob(Infinity, 'SIGSEGV'))).rejects.toMatchObject(
-      workerFault('failed', /SIGSEGV/),
+    await expect(runJob(createCrashingJob(Infinity, 'SIGSEGV'))).rejects.toMatchObject(
+      createWorkerFaultMatcher('failed', /SIGSEGV/),
     )
   })
 
   test('is a missing program', async () => {
     openPool({ script: new URL('./nowhere.ts', import.meta.url) })
-    await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(workerFault('failed', /code 1/))
+    await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(createWorkerFaultMatcher('failed', /code 1/))
   })
 })
 
@@ -128,8 +128,8 @@ describe('an external failure', () => {
     'is %s from outside',
     async (signal) => {
       const here = await readWorkerPid()
-      const waiting = expect(runJob({ kind: 'wait', diary: diaryPath() })).rejects.toMatchObject(
-        workerFault('ended', new RegExp(signal)),
+      const waiting = expect(runJob({ kind: 'wait', diary: getDiaryFilePath() })).rejects.toMatchObject(
+        createWorkerFaultMatcher('ended', new RegExp(signal)),
       )
       process.kill(here, signal)
       await waiting
@@ -141,7 +141,7 @@ describe('an external failure', () => {
     const path = process.execPath
     process.execPath = join(temporaryDirectory, 'nowhere')
     try {
-      await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(workerFault('not-started'))
+      await expect(runJob({ kind: 'pid' })).rejects.toMatchObject(createWorkerFaultMatcher('not-started'))
     } finally {
       process.execPath = path
     }
@@ -160,18 +160,18 @@ describe('a retry', () => {
   beforeEach(() => openPool({ maxAttempts: 2 }))
 
   test('completes a job after its process was killed from outside', async () => {
-    expect(await runJob(createDyingJob(1))).toBe('done')
+    expect(await runJob(createCrashingJob(1))).toBe('done')
   })
 
   test('happens only once', async () => {
-    await expect(runJob(createDyingJob(Infinity))).rejects.toMatchObject(workerFault('ended'))
-    expect(readFileSync(diaryPath(), 'utf8')).toBe('xx')
+    await expect(runJob(createCrashingJob(Infinity))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
+    expect(readFileSync(getDiaryFilePath(), 'utf8')).toBe('xx')
   })
 
   test('does not happen if one attempt is allowed', async () => {
     openPool()
-    await expect(runJob(createDyingJob(1))).rejects.toMatchObject(workerFault('ended'))
-    expect(readFileSync(diaryPath(), 'utf8')).toBe('x')
+    await expect(runJob(createCrashingJob(1))).rejects.toMatchObject(createWorkerFaultMatcher('ended'))
+    expect(readFileSync(getDiaryFilePath(), 'utf8')).toBe('x')
   })
 })
 
@@ -184,9 +184,9 @@ describe('processes', () => {
 
   test('work at the same time', async () => {
     openPool({ processes: 2 })
-    const first = runJob({ kind: 'wait', diary: diaryPath() })
+    const first = runJob({ kind: 'wait', diary: getDiaryFilePath() })
     const second = await readWorkerPid()
-    writeFileSync(diaryPath(), 'x')
+    writeFileSync(getDiaryFilePath(), 'x')
     expect(await first).not.toBe(second)
   })
 
@@ -195,7 +195,7 @@ describe('processes', () => {
     const pids = await Promise.all([readWorkerPid(), readWorkerPid(), readWorkerPid()])
     expect(new Set(pids).size).toBe(1)
     // A process that is ending doesn't count.
-    const dies = runJob(createDyingJob(9)).catch(() => undefined)
+    const dies = runJob(createCrashingJob(9)).catch(() => undefined)
     const other = await readWorkerPid()
     await dies
     expect(other).not.toBe(pids[0])
@@ -275,26 +275,27 @@ describe('the queue', () => {
     const orders = [1, 2, 3, 4].map((value) => runJob({ kind: 'say', value }))
     const outcomes = await Promise.allSettled(orders)
     expect(outcomes.slice(0, 3).map((one) => one.status === 'fulfilled' && one.value)).toEqual([1, 2, 3])
-    expect(outcomes[3]).toMatchObject({ status: 'rejected', reason: workerFault('crowded') })
+    expect(outcomes[3]).toMatchObject({ status: 'rejected', reason: createWorkerFaultMatcher('crowded') })
     expect(await runJob({ kind: 'say', value: 5 })).toBe(5)
   })
 
   test('does not count against a job’s time', async () => {
-    const first = runJob({ kind: 'wait', diary: diaryPath() })
+    const first = runJob({ kind: 'wait', diary: getDiaryFilePath() })
     const second = runJob({ kind: 'say', value: 'second' }, 2000)
     await new Promise((resolve) => setTimeout(resolve, 2200))
-    writeFileSync(diaryPath(), 'x')
+    writeFileSync(getDiaryFilePath(), 'x')
     await first
     expect(await second).toBe('second')
   })
 
   test('is empty and all processes are gone after the pool is closed', async () => {
     const here = await readWorkerPid()
-    const orders = Promise.allSettled([runJob({ kind: 'wait', diary: diaryPath() }), readWorkerPid()])
+    const orders = Promise.allSettled([runJob({ kind: 'wait', diary: getDiaryFilePath() }), readWorkerPid()])
     await workerPool.close()
     expect(isAlive(here)).toBe(false)
-    for (const outcome of await orders) expect(outcome).toMatchObject({ reason: workerFault('closed') })
-    await expect(readWorkerPid()).rejects.toMatchObject(workerFault('closed'))
+    for (const outcome of await orders)
+      expect(outcome).toMatchObject({ reason: createWorkerFaultMatcher('closed') })
+    await expect(readWorkerPid()).rejects.toMatchObject(createWorkerFaultMatcher('closed'))
   })
 })
 

@@ -10,7 +10,7 @@ export const emptyLayout = { catalogs: [] }
 export const [base, result] = [toTreeSha('1'.repeat(40)), toTreeSha('2'.repeat(40))]
 
 /** A repository that has two trees, and says what was asked of it. */
-export function createRepository(before: FileTree, after: FileTree) {
+export function createFakeRepository(before: FileTree, after: FileTree) {
   const calls = { lists: [] as string[], reads: [] as string[] }
   const idOf = (text: string) => toBlobSha(createHash('sha1').update(text).digest('hex'))
   const blobs = new Map<BlobSha, readonly [path: string, text: string]>()
@@ -41,7 +41,7 @@ export function createRepository(before: FileTree, after: FileTree) {
   }
 }
 
-export function bundleDirectory(version: string, more = '', its = 'foo'): FileTree {
+export function createBundleDirectoryFiles(version: string, more = '', its = 'foo'): FileTree {
   const root = `operators/foo/${version}`
   return {
     [`${root}/manifests/foo.clusterserviceversion.yaml`]: `apiVersion: operators.coreos.com/v1alpha1

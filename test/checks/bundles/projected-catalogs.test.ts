@@ -16,15 +16,15 @@ import { describeProjectedChange } from '../../../src/report/describe-projected-
 import { noopCache } from '../../../src/catalogs/null-store.ts'
 import {
   base,
-  bundleDirectory,
+  createBundleDirectoryFiles,
   emptyLayout,
-  createRepository,
+  createFakeRepository,
   result,
   type FileTree,
 } from './bundle-trees.ts'
 
 async function projectCatalogs(before: FileTree, after: FileTree, image?: string) {
-  const { paths, read } = createRepository(before, after)
+  const { paths, read } = createFakeRepository(before, after)
   const loader = {
     cache: noopCache,
     load: async (_repository: unknown, tree: string, root: string) => {
@@ -54,7 +54,7 @@ async function projectCatalogs(before: FileTree, after: FileTree, image?: string
 const releaseConfig = (more: string) =>
   `catalog_templates:\n  - template_name: t.yaml\n    channels: [${more.startsWith('Fast') ? 'Fast' : 'stable'}]\n${more.startsWith('Fast') ? '' : more}`
 
-function ciYamlWithMapping(type: string): FileTree {
+function createCiYamlWithMapping(type: string): FileTree {
   return {
     'operators/foo/ci.yaml': `fbc:
   enabled: true
@@ -81,7 +81,7 @@ name: stable
 entries: [{name: foo.v1.0.0}]
 ${bundleYaml('1.0.0')}`
 const filesWithBasicTemplate: FileTree = {
-  ...ciYamlWithMapping('olm.template.basic'),
+  ...createCiYamlWithMapping('olm.template.basic'),
   'operators/foo/catalog-templates/t.yaml': `schema: olm.template.basic
 entries:
 - {schema: olm.package, name: foo, defaultChannel: stable}
@@ -97,7 +97,7 @@ describe('a bundle with a release configuration', () => {
   test('is added to the catalogs of its basic template as configured', async () => {
     const after = {
       ...filesWithBasicTemplate,
-      ...bundleDirectory('1.1.0'),
+      ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n'),
     }
     const { channels, text, findings } = await projectCatalogs(filesWithBasicTemplate, after)
@@ -119,7 +119,7 @@ describe('a bundle with a release configuration', () => {
   test('is shown with the expected name of its image', async () => {
     const after = {
       ...filesWithBasicTemplate,
-      ...bundleDirectory('1.1.0'),
+      ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n'),
     }
     const { text } = await projectCatalogs(filesWithBasicTemplate, after, 'quay.io/org/{package}:v{version}')
@@ -132,7 +132,7 @@ describe('a bundle with a release configuration', () => {
   test('gets errors at a line of the configuration if opm would reject the catalog', async () => {
     const after = {
       ...filesWithBasicTemplate,
-      ...bundleDirectory('1.1.0'),
+      ...createBundleDirectoryFiles('1.1.0'),
       [releaseConfigPath]: releaseConfig(''),
     }
     const { findings } = await projectCatalogs(filesWithBasicTemplate, after)
@@ -146,14 +146,14 @@ describe('a bundle with a release configuration', () => {
   test('is not added if the catalogs already contain it', async () => {
     const after = {
       ...filesWithBasicTemplate,
-      ...bundleDirectory('1.0.0'),
+      ...createBundleDirectoryFiles('1.0.0'),
       [releaseConfigPath.replace('1.1.0', '1.0.0')]: releaseConfig(''),
     }
     expect((await projectCatalogs(filesWithBasicTemplate, after)).becoming).toEqual([])
   })
 
   test('that was merged without a configuration is added when it gets one', async () => {
-    const before = { ...filesWithBasicTemplate, ...bundleDirectory('1.1.0') }
+    const before = { ...filesWithBasicTemplate, ...createBundleDirectoryFiles('1.1.0') }
     const after = { ...before, [releaseConfigPath]: releaseConfig('    replaces: foo.v1.0.0\n') }
     const { channels } = await projectCatalogs(before, after)
     expect(channels?.[0]?.[1]).toContainEqual(['foo.v1.1.0', 'foo.v1.0.0'])
@@ -161,8 +161,12 @@ describe('a bundle with a release configuration', () => {
   })
 
   test('creates a template that does not exist yet', async () => {
-    const before = ciYamlWithMapping('olm.template.basic')
-    const after = { ...before, ...bundleDirectory('1.1.0'), [releaseConfigPath]: releaseConfig('') }
+    const before = createCiYamlWithMapping('olm.template.basic')
+    const after = {
+      ...before,
+      ...createBundleDirectoryFiles('1.1.0'),
+      [releaseConfigPath]: releaseConfig(''),
+    }
     const { channels, text } = await projectCatalogs(before, after)
     expect(channels).toEqual([['stable', [['foo.v1.1.0', '']]]])
     expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
@@ -170,7 +174,7 @@ describe('a bundle with a release configuration', () => {
 
   test('is added to a semver template with keys in any case', async () => {
     const before: FileTree = {
-      ...ciYamlWithMapping('olm.semver'),
+      ...createCiYamlWithMapping('olm.semver'),
       'operators/foo/catalog-templates/t.yaml': `Schema: olm.semver
 GenerateMinorChannels: true
 FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
@@ -179,7 +183,7 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
     }
     const after = {
       ...before,
-      ...bundleDirectory('1.0.1'),
+      ...createBundleDirectoryFiles('1.0.1'),
       'operators/foo/1.0.1/release-config.yaml': releaseConfig('Fast'),
     }
     const { channels } = await projectCatalogs(before, after)
@@ -200,7 +204,11 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
       'catalogs/v4.19/foo/catalog.yaml': '',
       'catalogs/v4.20/foo/catalog.yaml': '',
     }
-    const after = { ...before, ...bundleDirectory('1.1.0'), [releaseConfigPath]: releaseConfig('') }
+    const after = {
+      ...before,
+      ...createBundleDirectoryFiles('1.1.0'),
+      [releaseConfigPath]: releaseConfig(''),
+    }
     const { text, findings } = await projectCatalogs(before, after)
     expect(findings).toEqual([])
     expect(text.join('\n')).toContain(`do not contain quay.io/foo/foo@${imageDigest} yet`)
@@ -209,7 +217,10 @@ FAST: {Bundles: [{Image: 'quay.io/foo/foo@${imageDigest}'}]}
 
 describe('a package without templates', () => {
   const of = (mode: string): FileTree => ({ 'operators/foo/ci.yaml': `updateGraph: ${mode}\n` })
-  const olds = { ...bundleDirectory('1.0.0'), ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
+  const olds = {
+    ...createBundleDirectoryFiles('1.0.0'),
+    ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n'),
+  }
   test.each([
     [
       'replaces-mode',
@@ -242,7 +253,10 @@ describe('a package without templates', () => {
     ],
   ])('has the graph of its update mode: %s', async (mode, version, more, entries) => {
     const before = { ...of(mode), ...olds }
-    const { channels } = await projectCatalogs(before, { ...before, ...bundleDirectory(version, more) })
+    const { channels } = await projectCatalogs(before, {
+      ...before,
+      ...createBundleDirectoryFiles(version, more),
+    })
     expect(channels).toEqual([['stable', entries]])
   })
 
@@ -250,7 +264,7 @@ describe('a package without templates', () => {
     const ciYaml = (mode: string, more = '') => ({
       'operators/foo/ci.yaml': `reviewers: [alice${more}]\nupdateGraph: ${mode}\n`,
     })
-    const bundles = { ...bundleDirectory('1.0.0'), ...bundleDirectory('1.1.0') }
+    const bundles = { ...createBundleDirectoryFiles('1.0.0'), ...createBundleDirectoryFiles('1.1.0') }
     const before = { ...bundles, ...ciYaml('replaces-mode') }
     const { text, findings, becoming } = await projectCatalogs(before, {
       ...bundles,
@@ -268,7 +282,7 @@ describe('a package without templates', () => {
     const before = { ...of('replaces-mode'), ...olds }
     const { findings } = await projectCatalogs(before, {
       ...before,
-      ...bundleDirectory('1.2.0', '  replaces: foo.v1.0.0\n'),
+      ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     })
     const error = findings.find(({ rule }) => rule === 'several-heads')
     expect(error?.severity).toBe('warning')
@@ -279,11 +293,11 @@ describe('a package without templates', () => {
     const before = {
       ...of('replaces-mode'),
       ...olds,
-      ...bundleDirectory('1.2.0', '  replaces: foo.v1.0.0\n'),
+      ...createBundleDirectoryFiles('1.2.0', '  replaces: foo.v1.0.0\n'),
     }
     const { findings } = await projectCatalogs(before, {
       ...before,
-      ...bundleDirectory('1.3.0', '  replaces: foo.v1.2.0\n'),
+      ...createBundleDirectoryFiles('1.3.0', '  replaces: foo.v1.2.0\n'),
     })
     expect(findings.filter(({ rule }) => rule === 'several-heads')).toEqual([])
   })

@@ -9,15 +9,15 @@ import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directo
 import { noopCache } from '../../../src/catalogs/null-store.ts'
 import {
   base,
-  bundleDirectory,
+  createBundleDirectoryFiles,
   emptyLayout,
-  createRepository,
+  createFakeRepository,
   result,
   type FileTree,
 } from './bundle-trees.ts'
 
 async function checkBundleDirectories(before: FileTree, after: FileTree, config = defaultConfig) {
-  const { asked, paths, read } = createRepository(before, after)
+  const { asked, paths, read } = createFakeRepository(before, after)
   const loader = { cache: noopCache, load: async () => undefined }
   const bundleDirectories = await readBundleDirectories(
     { paths },
@@ -29,13 +29,13 @@ async function checkBundleDirectories(before: FileTree, after: FileTree, config 
 describe('a bundle directory', () => {
   const large: FileTree = {
     'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n',
-    ...bundleDirectory('1.0.0'),
+    ...createBundleDirectoryFiles('1.0.0'),
     'operators/foo/1.0.0/manifests/large.yaml': 'kind: ConfigMap\n',
     'operators/bar/1.0.0/manifests/other.yaml': 'kind: ConfigMap\n',
   }
 
   test('is read without the rest of the repository, and costs nothing the second time', async () => {
-    const added = { ...large, ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const added = { ...large, ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
     const { asked, findings } = await checkBundleDirectories(large, added)
     expect(findings).toEqual([])
     expect([...new Set(asked.lists)]).toEqual(['operators/foo'])
@@ -46,7 +46,7 @@ describe('a bundle directory', () => {
   })
 
   test('is judged inside as `bundle validate` judges it, with places in the repository', async () => {
-    const broken = { ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const broken = { ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
     const file = 'operators/foo/1.1.0/manifests/crd.yaml'
     const { findings } = await checkBundleDirectories(large, { ...large, ...broken, [file]: 'kind: [\n' })
     expect(findings.map(({ rule, at }) => [rule, at?.file])).toEqual([['undecodable-manifest', file]])
@@ -56,13 +56,13 @@ describe('a bundle directory', () => {
     const file = 'operators/foo/1.1.0/metadata/annotations.yaml'
     const { findings } = await checkBundleDirectories(large, {
       ...large,
-      [file]: bundleDirectory('1.1.0')[file] ?? '',
+      [file]: createBundleDirectoryFiles('1.1.0')[file] ?? '',
     })
     expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([['unreadable-bundle', 'warning']])
   })
 
   test('is asked for optional suites only where the configuration wants them', async () => {
-    const added = { ...large, ...bundleDirectory('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const added = { ...large, ...createBundleDirectoryFiles('1.1.0', '  replaces: foo.v1.0.0\n') }
     const suites = {
       ...defaultConfig,
       bundles: { ...defaultConfig.bundles, suites: ['operatorhub' as const] },
@@ -72,7 +72,11 @@ describe('a bundle directory', () => {
   })
 
   test('may not be of a package that only this pull request declares', async () => {
-    const two = { ...large, ...bundleDirectory('1.1.0', '', 'bar'), ...bundleDirectory('1.2.0', '', 'bar') }
+    const two = {
+      ...large,
+      ...createBundleDirectoryFiles('1.1.0', '', 'bar'),
+      ...createBundleDirectoryFiles('1.2.0', '', 'bar'),
+    }
     const { findings } = await checkBundleDirectories(large, two)
     expect(findings.filter(({ rule }) => rule === 'bundle-directory-of-other-package')).toHaveLength(2)
   })

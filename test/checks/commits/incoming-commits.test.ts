@@ -24,8 +24,8 @@ const baseFiles: OriginFiles = {
   'operators/theirs/README.md': 'one\n',
   [workflowPath]: 'on: push\n',
 }
-const ownReadme = 'operators/mine/README.md'
-const foreignReadme = 'operators/theirs/README.md'
+const authorReadmePath = 'operators/mine/README.md'
+const otherOwnerReadmePath = 'operators/theirs/README.md'
 
 let scenario: OwnershipScenario
 let baseCommit: CommitSha
@@ -60,11 +60,11 @@ function createCommitWithMessage(
   return toCommitSha(scenario.origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], text))
 }
 
-const getAlice = () => scenario.fakeAccounts.person('alice')
-const getBob = () => scenario.fakeAccounts.person('bob')
+const getAliceAccount = () => scenario.fakeAccounts.person('alice')
+const getBobAccount = () => scenario.fakeAccounts.person('bob')
 
 function createOtherPull(head: CommitSha, more: Partial<OpenPullSummary> = {}): OpenPullSummary {
-  const facts = { baseRef: 'main', author: getBob().id, draft: false, labels: [], updatedAt: '' }
+  const facts = { baseRef: 'main', author: getBobAccount().id, draft: false, labels: [], updatedAt: '' }
   return { pull: toPullNumber(8), head, ...facts, ...more }
 }
 
@@ -78,25 +78,28 @@ interface EvaluationOptions {
   readonly incoming?: Partial<IncomingCommits>
 }
 
-async function evaluate(head: CommitSha, options: EvaluationOptions = {}): Promise<Evaluation> {
+async function evaluatePullAtHead(head: CommitSha, options: EvaluationOptions = {}): Promise<Evaluation> {
   const tip = options.base ?? baseCommit
   scenario.origin.branch('main', tip)
   scenario.origin.pull(7, head)
   await scenario.mirror.fetch('main', toPullNumber(7))
-  return evaluateSnapshot(createSnapshot({ author: getAlice(), base: tip, head, ...options.snapshot }), {
-    repository: {
-      ...scenario.mirror,
-      readIncomingCommits: async (...range) => ({
-        ...(await scenario.mirror.readIncomingCommits(...range)),
-        ...options.incoming,
-      }),
+  return evaluateSnapshot(
+    createSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
+    {
+      repository: {
+        ...scenario.mirror,
+        readIncomingCommits: async (...range) => ({
+          ...(await scenario.mirror.readIncomingCommits(...range)),
+          ...options.incoming,
+        }),
+      },
+      loader: { load: async () => undefined },
+      ask: async (question) => scenario.fakeAccounts.answer(question),
+      memory: options.memory ?? noopPullMemory,
+      openPulls: async () => options.open ?? [],
+      ...(options.requiresSignatures === true && { demandsSignatures: true }),
     },
-    loader: { load: async () => undefined },
-    ask: async (question) => scenario.fakeAccounts.answer(question),
-    memory: options.memory ?? noopPullMemory,
-    openPulls: async () => options.open ?? [],
-    ...(options.requiresSignatures === true && { demandsSignatures: true }),
-  })
+  )
 }
 
 const summarizeVerdict = ({ verdict }: Evaluation) => ({
@@ -108,81 +111,88 @@ const blockedVerdict = (...rules: string[]) => ({ kind: 'blocked', rules })
 
 describe('an open pull request whose head is among the commits of another one', () => {
   test('is not closed as merged by a merge that drops its content', async () => {
-    const bobs = commitChanges({ [foreignReadme]: 'two\n' })
-    const dropped = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, bobs])
-    expect(summarizeVerdict(await evaluate(dropped, { open: [createOtherPull(bobs)] }))).toEqual(
+    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
+    expect(summarizeVerdict(await evaluatePullAtHead(dropped, { open: [createOtherPull(bobs)] }))).toEqual(
       blockedVerdict('closes-other-pull'),
     )
     // Without that pull request, the same commits are allowed.
-    expect(summarizeVerdict(await evaluate(dropped))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(dropped))).toEqual(mergeVerdict)
   })
 
   test('is not closed as merged when a later commit reverts its content', async () => {
     const added = 'operators/theirs/NEW.md'
-    const bobs = commitChanges({ [foreignReadme]: 'two\n', [added]: 'new\n' })
-    const mixed = commitChanges({ [foreignReadme]: 'two\n', [added]: 'new\n', [ownReadme]: 'two\n' }, [bobs])
-    for (const taken of [{ [ownReadme]: 'two\n' }, { [ownReadme]: 'two\n', [foreignReadme]: 'two\n' }])
+    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n', [added]: 'new\n' })
+    const mixed = commitChanges(
+      { [otherOwnerReadmePath]: 'two\n', [added]: 'new\n', [authorReadmePath]: 'two\n' },
+      [bobs],
+    )
+    for (const taken of [
+      { [authorReadmePath]: 'two\n' },
+      { [authorReadmePath]: 'two\n', [otherOwnerReadmePath]: 'two\n' },
+    ])
       expect(
-        summarizeVerdict(await evaluate(commitChanges(taken, [mixed]), { open: [createOtherPull(bobs)] }))
-          .rules,
+        summarizeVerdict(
+          await evaluatePullAtHead(commitChanges(taken, [mixed]), { open: [createOtherPull(bobs)] }),
+        ).rules,
       ).toContain('closes-other-pull')
   })
 
   test('is not closed as merged when its content differs by a byte or in its mode', async () => {
-    const bobs = commitChanges({ [ownReadme]: 'two\n' })
-    const altered = commitChanges({ [ownReadme]: 'two!\n' }, [bobs])
-    expect(summarizeVerdict(await evaluate(altered, { open: [createOtherPull(bobs)] }))).toEqual(
+    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
+    const altered = commitChanges({ [authorReadmePath]: 'two!\n' }, [bobs])
+    expect(summarizeVerdict(await evaluatePullAtHead(altered, { open: [createOtherPull(bobs)] }))).toEqual(
       blockedVerdict('closes-other-pull'),
     )
-    const executable = commitChanges({ [ownReadme]: { mode: '100755', content: 'two\n' } }, [bobs])
-    expect(summarizeVerdict(await evaluate(executable, { open: [createOtherPull(bobs)] })).rules).toContain(
-      'closes-other-pull',
-    )
+    const executable = commitChanges({ [authorReadmePath]: { mode: '100755', content: 'two\n' } }, [bobs])
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(executable, { open: [createOtherPull(bobs)] })).rules,
+    ).toContain('closes-other-pull')
   })
 
   test('is not closed as merged when a file that it removes still exists', async () => {
     const extra = { 'operators/mine/OLD.md': 'old\n' }
     const full = scenario.origin.commit({ ...baseFiles, ...extra })
     const bobs = scenario.origin.commit(baseFiles, [full])
-    const stays = commitChanges({ ...extra, [ownReadme]: 'two\n' }, [full, bobs])
-    expect(summarizeVerdict(await evaluate(stays, { base: full, open: [createOtherPull(bobs)] }))).toEqual(
-      blockedVerdict('closes-other-pull'),
-    )
+    const stays = commitChanges({ ...extra, [authorReadmePath]: 'two\n' }, [full, bobs])
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(stays, { base: full, open: [createOtherPull(bobs)] })),
+    ).toEqual(blockedVerdict('closes-other-pull'))
   })
 
   test('is found in an octopus merge, below another commit, and among several pull requests', async () => {
-    const one = commitChanges({ [foreignReadme]: 'two\n' })
+    const one = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
     const two = commitChanges({ 'operators/theirs/NEW.md': 'two\n' })
-    const octopus = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, one, two])
-    const above = commitChanges({ [ownReadme]: 'three\n' }, [octopus])
+    const octopus = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, one, two])
+    const above = commitChanges({ [authorReadmePath]: 'three\n' }, [octopus])
     const open = [createOtherPull(one), createOtherPull(two, { pull: toPullNumber(9) })]
-    expect(summarizeVerdict(await evaluate(above, { open }))).toEqual(
+    expect(summarizeVerdict(await evaluatePullAtHead(above, { open }))).toEqual(
       blockedVerdict('closes-other-pull', 'closes-other-pull'),
     )
   })
 
   test('can be closed if all of its content is merged, and the result reports it', async () => {
-    const bobs = commitChanges({ [ownReadme]: 'two\n' })
-    const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const examination = await evaluate(stacked, { open: [createOtherPull(bobs)] })
+    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const examination = await evaluatePullAtHead(stacked, { open: [createOtherPull(bobs)] })
     expect(summarizeVerdict(examination)).toEqual({ kind: 'merge', rules: ['lands-other-pull'] })
   })
 
   test('can also be closed if the base has changed in other files', async () => {
-    const bobs = commitChanges({ [ownReadme]: 'two\n' })
-    const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const moved = commitChanges({ [foreignReadme]: 'moved\n' })
-    expect(summarizeVerdict(await evaluate(stacked, { base: moved, open: [createOtherPull(bobs)] }))).toEqual(
-      {
-        kind: 'merge',
-        rules: ['lands-other-pull'],
-      },
-    )
+    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const moved = commitChanges({ [otherOwnerReadmePath]: 'moved\n' })
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(stacked, { base: moved, open: [createOtherPull(bobs)] })),
+    ).toEqual({
+      kind: 'merge',
+      rules: ['lands-other-pull'],
+    })
   })
 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
-    const bobs = commitChanges({ [ownReadme]: 'two\n' })
-    const stacked = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
+    const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
+    const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const held: PullMemory = {
       ...noopPullMemory,
       commands: async (_repository, pull) =>
@@ -191,7 +201,7 @@ describe('an open pull request whose head is among the commits of another one', 
               {
                 comment: 1,
                 command: 'hold',
-                user: getBob().id,
+                user: getBobAccount().id,
                 login: 'bob',
                 outcome: 'done',
                 head: bobs,
@@ -206,45 +216,47 @@ describe('an open pull request whose head is among the commits of another one', 
       { open: [createOtherPull(bobs, { labels: ['DO-NOT-MERGE'] })] },
       { open: [createOtherPull(bobs)], memory: held },
     ])
-      expect(summarizeVerdict(await evaluate(stacked, more))).toEqual(blockedVerdict('closes-other-pull'))
+      expect(summarizeVerdict(await evaluatePullAtHead(stacked, more))).toEqual(
+        blockedVerdict('closes-other-pull'),
+      )
   })
 
   test('can be closed in any case if it is by the same author', async () => {
-    const first = commitChanges({ [ownReadme]: 'two\n' })
-    const second = commitChanges({ [ownReadme]: 'three\n' }, [first])
-    const own = createOtherPull(first, { author: getAlice().id, draft: true })
-    expect(summarizeVerdict(await evaluate(second, { open: [own] }))).toEqual({
+    const first = commitChanges({ [authorReadmePath]: 'two\n' })
+    const second = commitChanges({ [authorReadmePath]: 'three\n' }, [first])
+    const own = createOtherPull(first, { author: getAliceAccount().id, draft: true })
+    expect(summarizeVerdict(await evaluatePullAtHead(second, { open: [own] }))).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
   })
 
   test('by a deleted account does not count as by the same author', async () => {
-    const first = commitChanges({ [ownReadme]: 'two\n' })
-    const second = commitChanges({ [ownReadme]: 'three\n' }, [first])
+    const first = commitChanges({ [authorReadmePath]: 'two\n' })
+    const second = commitChanges({ [authorReadmePath]: 'three\n' }, [first])
     const ghost = createOtherPull(first, { author: null })
     expect(
-      summarizeVerdict(await evaluate(second, { open: [ghost], snapshot: { author: null } })).rules,
+      summarizeVerdict(await evaluatePullAtHead(second, { open: [ghost], snapshot: { author: null } })).rules,
     ).toContain('closes-other-pull')
   })
 
   test('does not block if it is for another branch or is not among the commits', async () => {
-    const bobs = commitChanges({ [foreignReadme]: 'two\n' })
-    const dropped = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, bobs])
+    const bobs = commitChanges({ [otherOwnerReadmePath]: 'two\n' })
+    const dropped = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, bobs])
     const open = [
       createOtherPull(bobs, { baseRef: 'release' }),
-      createOtherPull(commitChanges({ [foreignReadme]: 'three\n' }), { pull: toPullNumber(9) }),
+      createOtherPull(commitChanges({ [otherOwnerReadmePath]: 'three\n' }), { pull: toPullNumber(9) }),
     ]
-    expect(summarizeVerdict(await evaluate(dropped, { open }))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(dropped, { open }))).toEqual(mergeVerdict)
   })
 
   test('is not searched for a pull request with one commit', async () => {
     let queryCount = 0
-    const head = commitChanges({ [ownReadme]: 'two\n' })
+    const head = commitChanges({ [authorReadmePath]: 'two\n' })
     scenario.origin.branch('main', baseCommit)
     scenario.origin.pull(7, head)
     await scenario.mirror.fetch('main', toPullNumber(7))
-    await evaluateSnapshot(createSnapshot({ author: getAlice(), base: baseCommit, head }), {
+    await evaluateSnapshot(createSnapshot({ author: getAliceAccount(), base: baseCommit, head }), {
       repository: scenario.mirror,
       loader: { load: async () => undefined },
       ask: async (question) => scenario.fakeAccounts.answer(question),
@@ -265,26 +277,40 @@ describe('a commit message', () => {
     ['fixes \n   #8'],
     ['ｃｌｏｓｅｓ ＃８'],
   ])("%j does not close another author's pull request", async (message) => {
-    const head = createCommitWithMessage(commitChanges({ [ownReadme]: 'two\n' }), [baseCommit], message)
-    const bobs = createOtherPull(commitChanges({ [foreignReadme]: 'elsewhere\n' }), { baseRef: 'release' })
-    expect(summarizeVerdict(await evaluate(head, { open: [bobs] }))).toEqual(
+    const head = createCommitWithMessage(
+      commitChanges({ [authorReadmePath]: 'two\n' }),
+      [baseCommit],
+      message,
+    )
+    const bobs = createOtherPull(commitChanges({ [otherOwnerReadmePath]: 'elsewhere\n' }), {
+      baseRef: 'release',
+    })
+    expect(summarizeVerdict(await evaluatePullAtHead(head, { open: [bobs] }))).toEqual(
       blockedVerdict('closes-other-pull'),
     )
-    expect(summarizeVerdict(await evaluate(head, { open: [{ ...bobs, author: getAlice().id }] }))).toEqual({
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(head, { open: [{ ...bobs, author: getAliceAccount().id }] })),
+    ).toEqual({
       kind: 'merge',
       rules: ['lands-other-pull'],
     })
     // If no open pull request has that number, the message closes at most an issue, as for any author.
-    expect(summarizeVerdict(await evaluate(head))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(mergeVerdict)
   })
 
   test.each([['Closes #88'], ['see #8'], ['closes other/repository#8'], ['enclosed #8'], ['fixes 8']])(
     '%j does not close a pull request',
     async (message) => {
-      const head = createCommitWithMessage(commitChanges({ [ownReadme]: 'two\n' }), [baseCommit], message)
+      const head = createCommitWithMessage(
+        commitChanges({ [authorReadmePath]: 'two\n' }),
+        [baseCommit],
+        message,
+      )
       expect(
         summarizeVerdict(
-          await evaluate(head, { open: [createOtherPull(commitChanges({ [foreignReadme]: 'two\n' }))] }),
+          await evaluatePullAtHead(head, {
+            open: [createOtherPull(commitChanges({ [otherOwnerReadmePath]: 'two\n' }))],
+          }),
         ),
       ).toEqual(mergeVerdict)
     },
@@ -292,23 +318,23 @@ describe('a commit message', () => {
 
   test('with [skip ci] is allowed, because it only affects the tip, which catalog-bot commits', async () => {
     const head = createCommitWithMessage(
-      commitChanges({ [ownReadme]: 'two\n' }),
+      commitChanges({ [authorReadmePath]: 'two\n' }),
       [baseCommit],
       '[skip ci]\n\n\nskip-checks: true',
     )
-    expect(summarizeVerdict(await evaluate(head))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(mergeVerdict)
   })
 
   test('with an ambiguous encoding, or that is too long to read, is rejected', async () => {
-    const tree = commitChanges({ [ownReadme]: 'two\n' })
+    const tree = commitChanges({ [authorReadmePath]: 'two\n' })
     const first = createCommitWithMessage(tree, [baseCommit], 'closes +ACM-8', ['encoding UTF-7'])
-    expect(summarizeVerdict(await evaluate(first))).toEqual(blockedVerdict('unreadable-commit'))
+    expect(summarizeVerdict(await evaluatePullAtHead(first))).toEqual(blockedVerdict('unreadable-commit'))
     const long = createCommitWithMessage(tree, [baseCommit], 'x'.repeat(300_000))
-    expect(summarizeVerdict(await evaluate(createCommitWithMessage(tree, [long], 'y')))).toEqual(
+    expect(summarizeVerdict(await evaluatePullAtHead(createCommitWithMessage(tree, [long], 'y')))).toEqual(
       blockedVerdict('unreadable-commit'),
     )
     const latin = createCommitWithMessage(tree, [baseCommit], 'x', ['encoding ISO-8859-1'])
-    expect(summarizeVerdict(await evaluate(latin))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(latin))).toEqual(mergeVerdict)
   })
 })
 
@@ -322,17 +348,19 @@ describe('an edit of workflows', () => {
     ['a link', { [workflowPath]: { mode: '120000', content: '../../x' } }],
     ['an executable bit', { [workflowPath]: { mode: '100755', content: 'on: push\n' } }],
   ])('is found even if it is reverted: %s', async (_, change) => {
-    const edit = commitChanges({ [ownReadme]: 'two\n', ...change })
-    const undone = commitChanges({ [ownReadme]: 'two\n' }, [edit])
-    expect(summarizeVerdict(await evaluate(undone))).toEqual(blockedVerdict('workflow-edit-in-history'))
-    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'three\n' }, [undone])))).toEqual(
+    const edit = commitChanges({ [authorReadmePath]: 'two\n', ...change })
+    const undone = commitChanges({ [authorReadmePath]: 'two\n' }, [edit])
+    expect(summarizeVerdict(await evaluatePullAtHead(undone))).toEqual(
       blockedVerdict('workflow-edit-in-history'),
     )
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'three\n' }, [undone]))),
+    ).toEqual(blockedVerdict('workflow-edit-in-history'))
   })
 
   test('blocks if it is reverted next to a visible edit, and warns if all of it is visible', async () => {
     const severity = async (head: CommitSha) =>
-      (await evaluate(head)).verdict.outcomes
+      (await evaluatePullAtHead(head)).verdict.outcomes
         .flatMap(({ findings }) => findings)
         .find(({ rule }) => rule === 'workflow-edit-in-history')?.severity
     const visible = { '.github/workflows/new.yml': 'on: push\n' }
@@ -343,52 +371,58 @@ describe('an edit of workflows', () => {
 
   test('is found if the files are removed and restored', async () => {
     const { [workflowPath]: _, ...without } = baseFiles
-    const removed = scenario.origin.commit({ ...without, [ownReadme]: 'two\n' }, [baseCommit])
-    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'two\n' }, [removed])))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
-    )
+    const removed = scenario.origin.commit({ ...without, [authorReadmePath]: 'two\n' }, [baseCommit])
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'two\n' }, [removed]))),
+    ).toEqual(blockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found in a merge whose diff to its first parent hides it', async () => {
-    const side = commitChanges({ ...evil, [ownReadme]: 'two\n' })
-    const merge = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, side])
-    expect(summarizeVerdict(await evaluate(merge))).toEqual(blockedVerdict('workflow-edit-in-history'))
+    const side = commitChanges({ ...evil, [authorReadmePath]: 'two\n' })
+    const merge = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, side])
+    expect(summarizeVerdict(await evaluatePullAtHead(merge))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
+    )
   })
 
   test('is found in a merge with content that none of its parents has', async () => {
-    const one = commitChanges({ [ownReadme]: 'two\n' })
+    const one = commitChanges({ [authorReadmePath]: 'two\n' })
     const two = commitChanges({ 'operators/mine/NEW.md': 'two\n' })
-    const merge = commitChanges({ [ownReadme]: 'two\n', ...evil }, [one, two])
-    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'two\n' }, [merge])))).toEqual(
-      blockedVerdict('workflow-edit-in-history'),
-    )
+    const merge = commitChanges({ [authorReadmePath]: 'two\n', ...evil }, [one, two])
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'two\n' }, [merge]))),
+    ).toEqual(blockedVerdict('workflow-edit-in-history'))
   })
 
   test('is found in an octopus merge, and in a history without a common ancestor', async () => {
     const side = commitChanges(evil)
-    const octopus = commitChanges({ [ownReadme]: 'two\n' }, [
+    const octopus = commitChanges({ [authorReadmePath]: 'two\n' }, [
       baseCommit,
-      commitChanges({ [foreignReadme]: 'x\n' }),
+      commitChanges({ [otherOwnerReadmePath]: 'x\n' }),
       side,
     ])
-    expect(summarizeVerdict(await evaluate(octopus))).toEqual(blockedVerdict('workflow-edit-in-history'))
+    expect(summarizeVerdict(await evaluatePullAtHead(octopus))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
+    )
     const orphan = scenario.origin.commit({ [workflowPath]: 'on: schedule\n' })
-    const joined = commitChanges({ [ownReadme]: 'two\n' }, [baseCommit, orphan])
-    expect(summarizeVerdict(await evaluate(joined))).toEqual(blockedVerdict('workflow-edit-in-history'))
+    const joined = commitChanges({ [authorReadmePath]: 'two\n' }, [baseCommit, orphan])
+    expect(summarizeVerdict(await evaluatePullAtHead(joined))).toEqual(
+      blockedVerdict('workflow-edit-in-history'),
+    )
   })
 
   test('is found if a merge of a newer base keeps the older workflow', async () => {
     const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = scenario.origin.commit(newer, [baseCommit])
-    const feature = commitChanges({ [ownReadme]: 'two\n' })
-    const stale = commitChanges({ [ownReadme]: 'two\n' }, [feature, tip])
-    const undone = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [stale])
-    expect(summarizeVerdict(await evaluate(undone, { base: tip }))).toEqual(
+    const feature = commitChanges({ [authorReadmePath]: 'two\n' })
+    const stale = commitChanges({ [authorReadmePath]: 'two\n' }, [feature, tip])
+    const undone = scenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale])
+    expect(summarizeVerdict(await evaluatePullAtHead(undone, { base: tip }))).toEqual(
       blockedVerdict('workflow-edit-in-history'),
     )
     // Here a merge reverts the edit as well, so no commit has content that none of its parents has.
-    const merged = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [stale, tip])
-    expect(summarizeVerdict(await evaluate(merged, { base: tip }))).toEqual(
+    const merged = scenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [stale, tip])
+    expect(summarizeVerdict(await evaluatePullAtHead(merged, { base: tip }))).toEqual(
       blockedVerdict('workflow-edit-in-history'),
     )
   })
@@ -396,25 +430,25 @@ describe('an edit of workflows', () => {
   test('is not found if a merge brings it from a newer base or the history begins before it', async () => {
     const newer: OriginFiles = { ...baseFiles, [workflowPath]: 'on: [push, pull_request]\n' }
     const tip = scenario.origin.commit(newer, [baseCommit])
-    const feature = commitChanges({ [ownReadme]: 'two\n' })
-    expect(summarizeVerdict(await evaluate(feature, { base: tip }))).toEqual(mergeVerdict)
-    const merged = scenario.origin.commit({ ...newer, [ownReadme]: 'two\n' }, [feature, tip])
-    const above = scenario.origin.commit({ ...newer, [ownReadme]: 'three\n' }, [merged])
-    expect(summarizeVerdict(await evaluate(above, { base: tip }))).toEqual(mergeVerdict)
+    const feature = commitChanges({ [authorReadmePath]: 'two\n' })
+    expect(summarizeVerdict(await evaluatePullAtHead(feature, { base: tip }))).toEqual(mergeVerdict)
+    const merged = scenario.origin.commit({ ...newer, [authorReadmePath]: 'two\n' }, [feature, tip])
+    const above = scenario.origin.commit({ ...newer, [authorReadmePath]: 'three\n' }, [merged])
+    expect(summarizeVerdict(await evaluatePullAtHead(above, { base: tip }))).toEqual(mergeVerdict)
     // The reverse order of parents, and with another branch in between.
     const side = scenario.origin.commit({ ...newer, 'operators/mine/NEW.md': 'x\n' }, [tip])
     const across = scenario.origin.commit(
-      { ...newer, 'operators/mine/NEW.md': 'x\n', [ownReadme]: 'two\n' },
+      { ...newer, 'operators/mine/NEW.md': 'x\n', [authorReadmePath]: 'two\n' },
       [feature, side],
     )
-    expect(summarizeVerdict(await evaluate(across, { base: tip }))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(across, { base: tip }))).toEqual(mergeVerdict)
   })
 })
 
 describe('the history of a pull request', () => {
   /** Creates this number of commits on top of the base, all with the same tree. */
   function line(length: number): CommitSha {
-    const tree = scenario.origin.tree(commitChanges({ [ownReadme]: 'two\n' }))
+    const tree = scenario.origin.tree(commitChanges({ [authorReadmePath]: 'two\n' }))
     const commits = Array.from({ length }, (_, at) => [
       'commit refs/scratch',
       `committer S <s@example.com> ${1_700_000_000 + at} +0000`,
@@ -429,13 +463,13 @@ describe('the history of a pull request', () => {
   }
 
   test('has at most 250 commits', async () => {
-    expect(summarizeVerdict(await evaluate(line(250)))).toEqual(mergeVerdict)
-    expect(summarizeVerdict(await evaluate(line(251)))).toEqual(blockedVerdict('too-many-commits'))
+    expect(summarizeVerdict(await evaluatePullAtHead(line(250)))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(line(251)))).toEqual(blockedVerdict('too-many-commits'))
   })
 
   test('of ten thousand commits is rejected without reading the commits', async () => {
     const head = line(10_000)
-    expect(summarizeVerdict(await evaluate(head))).toEqual(blockedVerdict('too-many-commits'))
+    expect(summarizeVerdict(await evaluatePullAtHead(head))).toEqual(blockedVerdict('too-many-commits'))
     expect(await scenario.mirror.readIncomingCommits(baseCommit, head)).toEqual({
       isWhole: false,
       commits: [],
@@ -444,10 +478,10 @@ describe('the history of a pull request', () => {
   }, 60_000)
 
   test('must not contain a file that GitHub rejects, even if a later commit removes it', async () => {
-    const added = commitChanges({ [ownReadme]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
-    const gone = commitChanges({ [ownReadme]: 'two\n' }, [added])
+    const added = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/large.bin': 'x'.repeat(2000) })
+    const gone = commitChanges({ [authorReadmePath]: 'two\n' }, [added])
     const blob = toBlobSha(scenario.origin.git(['rev-parse', `${added}:operators/mine/large.bin`]))
-    expect(summarizeVerdict(await evaluate(gone))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(gone))).toEqual(mergeVerdict)
     const git: LocalGit = (args, more) =>
       runGit({ args, directory: scenario.origin.directory, timeout: 30_000, limit: 1_000_000, ...more })
     const objects = openObjectReader({ directory: scenario.origin.directory, timeout: 30_000 })
@@ -455,7 +489,7 @@ describe('the history of a pull request', () => {
       const largeFilesAbove = async (maxBytes: number) =>
         (await readIncomingCommits({ git, objects, maxFileBytes: maxBytes }, baseCommit, gone)).largeFiles
       expect([await largeFilesAbove(1999), await largeFilesAbove(2000)]).toEqual([[blob], []])
-      const evaluation = await evaluate(gone, { incoming: { largeFiles: [blob] } })
+      const evaluation = await evaluatePullAtHead(gone, { incoming: { largeFiles: [blob] } })
       expect(summarizeVerdict(evaluation)).toEqual(blockedVerdict('oversized-file-in-history'))
       expect(JSON.stringify(evaluation.verdict.outcomes)).toContain(blob)
     } finally {
@@ -464,26 +498,28 @@ describe('the history of a pull request', () => {
   })
 
   test('must be signed in every commit if the base branch requires signatures', async () => {
-    const tree = commitChanges({ [ownReadme]: 'two\n' })
+    const tree = commitChanges({ [authorReadmePath]: 'two\n' })
     const signature = ['gpgsig -----BEGIN SSH SIGNATURE-----', ' x', ' -----END SSH SIGNATURE-----']
     const signed = createCommitWithMessage(tree, [baseCommit], 'signed', signature)
-    expect(summarizeVerdict(await evaluate(signed, { requiresSignatures: true }))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(signed, { requiresSignatures: true }))).toEqual(
+      mergeVerdict,
+    )
     const bare = createCommitWithMessage(tree, [signed], 'a message is none:\n\ngpgsig x')
-    expect(summarizeVerdict(await evaluate(bare))).toEqual(mergeVerdict)
+    expect(summarizeVerdict(await evaluatePullAtHead(bare))).toEqual(mergeVerdict)
     const above = createCommitWithMessage(tree, [bare], 'signed', signature)
-    expect(summarizeVerdict(await evaluate(above, { requiresSignatures: true }))).toEqual(
+    expect(summarizeVerdict(await evaluatePullAtHead(above, { requiresSignatures: true }))).toEqual(
       blockedVerdict('unsigned-commit'),
     )
   })
 
   test('can contain a submodule or a link that a later commit removes', async () => {
     const odd = commitChanges({
-      [ownReadme]: 'two\n',
+      [authorReadmePath]: 'two\n',
       'operators/mine/sub': { mode: '160000', oid: baseCommit },
       'operators/mine/link': { mode: '120000', content: '/etc/passwd' },
     })
-    expect(summarizeVerdict(await evaluate(commitChanges({ [ownReadme]: 'two\n' }, [odd])))).toEqual(
-      mergeVerdict,
-    )
+    expect(
+      summarizeVerdict(await evaluatePullAtHead(commitChanges({ [authorReadmePath]: 'two\n' }, [odd]))),
+    ).toEqual(mergeVerdict)
   })
 })

@@ -14,10 +14,15 @@ import {
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 
-const bundleReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
-const appReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
-const otherReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
-const imageFound: ImageAnswer = { kind: 'ok', digest: `sha256:${'a'.repeat(64)}`, mediaType: 'x', size: 1 }
+const bundleImageReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
+const appImageReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
+const otherImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
+const foundImageAnswer: ImageAnswer = {
+  kind: 'ok',
+  digest: `sha256:${'a'.repeat(64)}`,
+  mediaType: 'x',
+  size: 1,
+}
 const bundleContent = {
   name: 'foo.v1.0.0',
   package: 'foo',
@@ -26,25 +31,25 @@ const bundleContent = {
     { type: 'olm.gvk', value: { group: 'g', kind: 'Foo', version: 'v1' } },
   ],
   relatedImages: [
-    { name: '', image: bundleReference },
-    { name: 'app', image: appReference },
+    { name: '', image: bundleImageReference },
+    { name: 'app', image: appImageReference },
   ],
 }
 type BundleContentFields = typeof bundleContent
 
-type BundleFields = Partial<BundleContentFields> & { readonly image?: string }
-interface CatalogBundles {
+type TestBundleFields = Partial<BundleContentFields> & { readonly image?: string }
+interface TestCatalogBundles {
   readonly root?: string
-  readonly base?: readonly BundleFields[]
-  readonly result: readonly BundleFields[]
+  readonly base?: readonly TestBundleFields[]
+  readonly result: readonly TestBundleFields[]
   readonly changed?: readonly string[]
 }
 
 /** A change of these catalogs that adds the bundles with names that the base does not have. */
-function createCatalogChangeInput(...sides: readonly CatalogBundles[]): CheckInput {
-  const blobOf = (root: string, blob: BundleFields) =>
+function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): CheckInput {
+  const blobOf = (root: string, blob: TestBundleFields) =>
     ({
-      image: bundleReference,
+      image: bundleImageReference,
       ...bundleContent,
       ...blob,
       relatedImages: (blob.relatedImages ?? bundleContent.relatedImages).map((related) => ({
@@ -80,18 +85,18 @@ function createCatalogChangeInput(...sides: readonly CatalogBundles[]): CheckInp
 }
 
 /** A change that adds one bundle with the fields of `blob`. */
-const createAddedBundleInput = (blob: BundleFields = {}) =>
+const createAddedBundleInput = (blob: TestBundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
-function createTestAnswers(
+function createTestCheckAnswers(
   bundle?: BundleAnswer,
-  image: ImageAnswer = imageFound,
-  requestedReference = bundleReference,
+  image: ImageAnswer = foundImageAnswer,
+  requestedReference = bundleImageReference,
 ) {
   return createCheckAnswers(
     new Map<string, ImageAnswer | BundleAnswer>([
       [toCheckQuestionKey({ kind: 'image', reference: requestedReference }), image],
       ...(bundle
-        ? [[toCheckQuestionKey({ kind: 'bundle', reference: bundleReference }), bundle] as const]
+        ? [[toCheckQuestionKey({ kind: 'bundle', reference: bundleImageReference }), bundle] as const]
         : []),
     ]),
   )
@@ -99,28 +104,30 @@ function createTestAnswers(
 /** The bundles that are opened if every image exists. */
 const listOpenedBundles = (given: CheckInput) =>
   imagesCheck
-    .ask(given, { get: () => imageFound as never })
+    .ask(given, { get: () => foundImageAnswer as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
-const bundleWith = (content: Partial<BundleContentFields> = {}): BundleAnswer => ({
+const createBundleAnswer = (content: Partial<BundleContentFields> = {}): BundleAnswer => ({
   kind: 'bundle',
   digest: 'x',
   content: { ...bundleContent, ...content },
   findings: [],
 })
-const evaluateBundle = (blob: BundleFields, answer?: BundleAnswer) =>
-  imagesCheck.judge(createCatalogChangeInput({ result: [{ ...blob }] }), answerAllImages(answer))
+const evaluateBundle = (blob: TestBundleFields, answer?: BundleAnswer) =>
+  imagesCheck.judge(createCatalogChangeInput({ result: [{ ...blob }] }), createAnswersForAllImages(answer))
 /** Answers that every image exists. */
-function answerAllImages(answer?: BundleAnswer): CheckAnswers {
-  const known = createTestAnswers(answer)
-  return { get: (question) => (question.kind === 'image' ? imageFound : known.get(question)) as never }
+function createAnswersForAllImages(answer?: BundleAnswer): CheckAnswers {
+  const known = createTestCheckAnswers(answer)
+  return { get: (question) => (question.kind === 'image' ? foundImageAnswer : known.get(question)) as never }
 }
 
 describe('the content of a bundle image', () => {
   test('is requested only after the image is known to exist', () => {
     const kinds = (image: ImageAnswer) =>
-      imagesCheck.ask(createAddedBundleInput(), createTestAnswers(undefined, image)).map(({ kind }) => kind)
+      imagesCheck
+        .ask(createAddedBundleInput(), createTestCheckAnswers(undefined, image))
+        .map(({ kind }) => kind)
     expect(kinds({ kind: 'unknown', reason: '', retryAfter: 0 })).toEqual(['image'])
-    expect(kinds(imageFound)).toEqual(['image', 'bundle'])
+    expect(kinds(foundImageAnswer)).toEqual(['image', 'bundle'])
   })
   test("is accepted if it matches the blob, regardless of key order and the bundle's related image", () => {
     const properties = [
@@ -131,13 +138,13 @@ describe('the content of a bundle image', () => {
       properties,
       relatedImages: bundleContent.relatedImages.slice(1),
     } as unknown as Partial<BundleContentFields>
-    expect(evaluateBundle(blob, bundleWith())).toMatchObject({ findings: [], unanswered: [] })
+    expect(evaluateBundle(blob, createBundleAnswer())).toMatchObject({ findings: [], unanswered: [] })
   })
   test('is not compared with olm.csv.metadata in the catalog', () => {
     const blob = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
     } as unknown as Partial<BundleContentFields>
-    expect(evaluateBundle(blob, bundleWith()).findings).toEqual([])
+    expect(evaluateBundle(blob, createBundleAnswer()).findings).toEqual([])
   })
   test.each<[string, Partial<BundleContentFields>, string]>([
     ['name', { name: 'foo.v1.0.1' }, 'name is foo.v1.0.1 in the catalog and foo.v1.0.0 in the image'],
@@ -153,7 +160,7 @@ describe('the content of a bundle image', () => {
       'property olm.package is {"packageName":"foo","version":"1.0.1"} in the catalog and {"packageName":"foo","version":"1.0.0"} in the image',
     ],
   ])('with another %s results in an error that shows both', (_name, blob, difference) => {
-    expect(evaluateBundle(blob, bundleWith()).findings).toMatchObject([
+    expect(evaluateBundle(blob, createBundleAnswer()).findings).toMatchObject([
       {
         rule: 'bundle-not-its-image',
         severity: 'error',
@@ -165,16 +172,16 @@ describe('the content of a bundle image', () => {
   test('with other properties and related images results in a warning that shows both', () => {
     const blob = {
       properties: bundleContent.properties.slice(0, 1),
-      relatedImages: [{ name: 'x', image: otherReference }],
+      relatedImages: [{ name: 'x', image: otherImageReference }],
     } as Partial<BundleContentFields>
-    expect(evaluateBundle(blob, bundleWith()).findings).toMatchObject([
+    expect(evaluateBundle(blob, createBundleAnswer()).findings).toMatchObject([
       {
         rule: 'bundle-differs-from-image',
         severity: 'warning',
         data: {
           differences: [
             'property olm.gvk {"group":"g","kind":"Foo","version":"v1"} is only in the image',
-            `related image is ${otherReference} in the catalog and ${appReference} in the image`,
+            `related image is ${otherImageReference} in the catalog and ${appImageReference} in the image`,
           ],
         },
       },
@@ -192,7 +199,7 @@ describe('the content of a bundle image', () => {
     expect(evaluateBundle({}, { kind: 'bundle', digest: 'x', findings: [inside] }).findings).toMatchObject([
       {
         rule: 'several-csvs',
-        what: `two of them (in ${bundleReference}, manifests/a.yaml)`,
+        what: `two of them (in ${bundleImageReference}, manifests/a.yaml)`,
         at: { file: 'c.yaml', line: 9 },
       },
     ])
@@ -212,7 +219,7 @@ describe('the content of a bundle image', () => {
     const waits = evaluateBundle({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
     expect(waits).toMatchObject({
       findings: [],
-      unanswered: [{ question: `the content of ${bundleReference}`, retryAfter: 9 }],
+      unanswered: [{ question: `the content of ${bundleImageReference}`, retryAfter: 9 }],
     })
     expect(evaluateBundle({}).unanswered).toHaveLength(1)
   })
@@ -226,7 +233,7 @@ describe('the content of a bundle image', () => {
       result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })),
     })
     const outcome = imagesCheck.judge(given, {
-      get: (question) => (question.kind === 'image' ? imageFound : later) as never,
+      get: (question) => (question.kind === 'image' ? foundImageAnswer : later) as never,
     })
     expect(outcome.unanswered).toEqual([
       {
@@ -243,20 +250,22 @@ describe('which bundles are opened', () => {
   test('one that is new to its catalog, even with the image of another bundle in it', () => {
     expect(
       listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}, { name: 'foo.v2.0.0' }] })),
-    ).toEqual([bundleReference])
-    expect(listOpenedBundles(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([bundleReference])
+    ).toEqual([bundleImageReference])
+    expect(listOpenedBundles(createCatalogChangeInput({ base: [], result: [{}] }))).toEqual([
+      bundleImageReference,
+    ])
   })
   test('one with a changed blob for the same image', () => {
-    const blob = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
+    const blob = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
     expect(
       listOpenedBundles(createCatalogChangeInput({ ...published, result: [blob], changed: ['foo.v1.0.0'] })),
-    ).toEqual([bundleReference])
+    ).toEqual([bundleImageReference])
   })
   test('none that is unchanged, or that only stores its metadata in another form', () => {
     expect(listOpenedBundles(createCatalogChangeInput({ ...published, result: [{}] }))).toEqual([])
     const migrated = {
       properties: [...bundleContent.properties, { type: 'olm.csv.metadata', value: {} }],
-    } as unknown as BundleFields
+    } as unknown as TestBundleFields
     expect(
       listOpenedBundles(
         createCatalogChangeInput({ ...published, result: [migrated], changed: ['foo.v1.0.0'] }),
@@ -268,28 +277,28 @@ describe('which bundles are opened', () => {
     expect(
       listOpenedBundles(createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [{}] })),
     ).toEqual([])
-    const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as BundleFields
+    const incompleteContent = { properties: bundleContent.properties.slice(0, 1) } as TestBundleFields
     expect(
       listOpenedBundles(
         createCatalogChangeInput(older, { root: 'v4.20', base: [], result: [incompleteContent] }),
       ),
-    ).toEqual([bundleReference])
+    ).toEqual([bundleImageReference])
     const byTag = { image: 'quay.io/org/bundle:v1' }
     const tagged = { root: 'v4.19', base: [byTag], result: [byTag] }
     expect(
       listOpenedBundles(createCatalogChangeInput(tagged, { root: 'v4.20', base: [], result: [byTag] })),
-    ).toEqual([bundleReference])
+    ).toEqual([bundleImageReference])
   })
   test('one with an image by tag, by the digest of the tag', () => {
     const tag = 'quay.io/org/bundle:v1'
     const given = createAddedBundleInput({ image: tag })
-    expect(imagesCheck.ask(given, createTestAnswers(undefined, imageFound, tag))).toEqual([
+    expect(imagesCheck.ask(given, createTestCheckAnswers(undefined, foundImageAnswer, tag))).toEqual([
       { kind: 'image', reference: tag },
-      { kind: 'bundle', reference: bundleReference },
+      { kind: 'bundle', reference: bundleImageReference },
     ])
     const outcome = imagesCheck.judge(
       given,
-      createTestAnswers(bundleWith({ name: 'bar.v1' }), imageFound, tag),
+      createTestCheckAnswers(createBundleAnswer({ name: 'bar.v1' }), foundImageAnswer, tag),
     )
     expect(outcome.findings.map(({ rule }) => rule)).toContain('bundle-not-its-image')
   })
@@ -301,14 +310,16 @@ describe('which bundles are opened', () => {
   test('one even if platforms are required of other images', () => {
     const config = { ...defaultConfig, images: { ...defaultConfig.images, platforms: ['linux/s390x'] } }
     const given = {
-      ...createAddedBundleInput({ relatedImages: [{ name: '', image: bundleReference }] }),
+      ...createAddedBundleInput({ relatedImages: [{ name: '', image: bundleImageReference }] }),
       config,
     }
-    expect(imagesCheck.ask(given, createTestAnswers())).toEqual([
-      { kind: 'image', reference: bundleReference },
-      { kind: 'bundle', reference: bundleReference },
+    expect(imagesCheck.ask(given, createTestCheckAnswers())).toEqual([
+      { kind: 'image', reference: bundleImageReference },
+      { kind: 'bundle', reference: bundleImageReference },
     ])
-    expect(imagesCheck.judge(given, createTestAnswers(bundleWith({ relatedImages: [] })))).toMatchObject({
+    expect(
+      imagesCheck.judge(given, createTestCheckAnswers(createBundleAnswer({ relatedImages: [] }))),
+    ).toMatchObject({
       findings: [],
       unanswered: [],
     })
@@ -327,7 +338,7 @@ describe('images of other formats', () => {
     const named = (value: string) =>
       ({
         properties: [...bundleContent.properties, { type: 'olm.bundle.mediatype', value }],
-      }) as unknown as BundleFields
+      }) as unknown as TestBundleFields
     expect(evaluateBundle(named('helm+v3'), chart).findings).toEqual([])
     expect(evaluateBundle(named('plain+v0'), chart).findings).toMatchObject([
       { rule: 'foreign-bundle-format', data: { named: 'plain+v0' } },
@@ -392,7 +403,7 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
 
 describe('a new bundle passes only with a definite yes to both questions', () => {
   const images: readonly ImageAnswer[] = [
-    imageFound,
+    foundImageAnswer,
     { kind: 'missing', reason: 'r' },
     { kind: 'missing-or-private', reason: 'r' },
     { kind: 'digest-mismatch', reason: 'r' },
@@ -404,8 +415,8 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   const isError = ({ severity }: Finding) => severity === 'error'
   const otherName = { ...bundleContent, name: 'foo.v9' }
   const bundles: readonly [string, BundleAnswer | undefined][] = [
-    ['what the blob says', bundleWith()],
-    ['another name', bundleWith(otherName)],
+    ['what the blob says', createBundleAnswer()],
+    ['another name', createBundleAnswer(otherName)],
     [
       'another name, unseen',
       { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
@@ -416,13 +427,14 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
       const given = createAddedBundleInput()
-      const bundleKey = toCheckQuestionKey({ kind: 'bundle', reference: bundleReference })
+      const bundleKey = toCheckQuestionKey({ kind: 'bundle', reference: bundleImageReference })
       const known = createCheckAnswers(
         new Map<string, ImageAnswer | BundleAnswer>([
           ...given.change.references.map(
-            (one) => [toCheckQuestionKey({ kind: 'image', reference: one.reference }), imageFound] as const,
+            (one) =>
+              [toCheckQuestionKey({ kind: 'image', reference: one.reference }), foundImageAnswer] as const,
           ),
-          [toCheckQuestionKey({ kind: 'image', reference: bundleReference }), image],
+          [toCheckQuestionKey({ kind: 'image', reference: bundleImageReference }), image],
           ...(bundle ? [[bundleKey, bundle] as const] : []),
         ]),
       )
@@ -440,7 +452,7 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
     const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
     const { findings } = imagesCheck.judge(
       { ...createAddedBundleInput(), config },
-      answerAllImages(bundleWith()),
+      createAnswersForAllImages(createBundleAnswer()),
     )
     expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
   })

@@ -10,9 +10,9 @@ import { createCheckAnswers, toCheckQuestionKey, type ImageAnswer } from '../../
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const otherDigest = `sha256:${'b'.repeat(64)}`
+const otherImageDigest = `sha256:${'b'.repeat(64)}`
 const pinnedReference = `quay.io/org/app@${imageDigest}`
-const imageFound: ImageAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
+const foundImageAnswer: ImageAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
 function createCheckInput(
   references: readonly (string | Partial<NewImageReference>)[],
@@ -33,7 +33,7 @@ function createCheckInput(
     },
   } as unknown as CheckInput
 }
-const imageAnswers = (known: Record<string, ImageAnswer> = {}) =>
+const createImageCheckAnswers = (known: Record<string, ImageAnswer> = {}) =>
   createCheckAnswers(
     new Map(
       Object.entries(known).flatMap(([reference, answer]) =>
@@ -44,12 +44,12 @@ const imageAnswers = (known: Record<string, ImageAnswer> = {}) =>
     ),
   )
 const evaluateImages = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
-  imagesCheck.judge(given, imageAnswers(known))
+  imagesCheck.judge(given, createImageCheckAnswers(known))
 const formatFindings = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
   evaluateImages(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
 const listQueriedReferences = (given: CheckInput) =>
   imagesCheck
-    .ask(given, imageAnswers())
+    .ask(given, createImageCheckAnswers())
     .map((question) => (question.kind === 'image' ? question.reference : ''))
 
 describe('a rule that is ignored for a package', () => {
@@ -91,7 +91,7 @@ describe('the check queries', () => {
     const listed = createCheckInput([{ role: 'listed' }], { platforms: ['linux/s390x'] })
     expect(listQueriedReferences(listed)).toEqual([pinnedReference])
     expect(
-      evaluateImages(listed, { [pinnedReference]: { ...imageFound, platforms: ['linux/amd64'] } }),
+      evaluateImages(listed, { [pinnedReference]: { ...foundImageAnswer, platforms: ['linux/amd64'] } }),
     ).toMatchObject({
       findings: [],
       unanswered: [],
@@ -111,7 +111,9 @@ describe('the check queries', () => {
 
 describe('the result for the author', () => {
   test('an existing image by digest has no findings', () => {
-    const outcome = evaluateImages(createCheckInput([pinnedReference]), { [pinnedReference]: imageFound })
+    const outcome = evaluateImages(createCheckInput([pinnedReference]), {
+      [pinnedReference]: foundImageAnswer,
+    })
     expect(outcome).toEqual({
       check: 'images',
       findings: [],
@@ -166,22 +168,22 @@ describe('the result for the author', () => {
 describe('tags', () => {
   test('an image by tag results in a warning that names the digest', () => {
     const outcome = evaluateImages(createCheckInput(['quay.io/org/app:v1']), {
-      'quay.io/org/app:v1': imageFound,
+      'quay.io/org/app:v1': foundImageAnswer,
     })
     expect(outcome.findings).toMatchObject([
       { rule: 'image-by-tag', severity: 'warning', data: { digest: imageDigest } },
     ])
-    expect(formatFindings(createCheckInput(['quay.io/org/app']), { 'quay.io/org/app': imageFound })).toEqual([
-      '1 image-by-tag',
-    ])
+    expect(
+      formatFindings(createCheckInput(['quay.io/org/app']), { 'quay.io/org/app': foundImageAnswer }),
+    ).toEqual(['1 image-by-tag'])
   })
   test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
-    const known = (tag: ImageAnswer) => ({ [both]: imageFound, 'quay.io/org/app:v1': tag })
-    expect(formatFindings(createCheckInput([both]), known({ ...imageFound, digest: otherDigest }))).toEqual([
-      '1 tag-moved',
-    ])
-    expect(formatFindings(createCheckInput([both]), known(imageFound))).toEqual([])
+    const known = (tag: ImageAnswer) => ({ [both]: foundImageAnswer, 'quay.io/org/app:v1': tag })
+    expect(
+      formatFindings(createCheckInput([both]), known({ ...foundImageAnswer, digest: otherImageDigest })),
+    ).toEqual(['1 tag-moved'])
+    expect(formatFindings(createCheckInput([both]), known(foundImageAnswer))).toEqual([])
     const unknown = evaluateImages(
       createCheckInput([both]),
       known({ kind: 'unknown', reason: '', retryAfter: 1 }),
@@ -207,7 +209,7 @@ describe('allowed registries', () => {
   ])('%s: %s', (entry, allowed) => {
     expect(
       formatFindings(createCheckInput([pinnedReference], { registries: [entry] }), {
-        [pinnedReference]: imageFound,
+        [pinnedReference]: foundImageAnswer,
       }),
     ).toEqual(allowed ? [] : ['1 registry-not-allowed'])
   })
@@ -223,20 +225,20 @@ describe('platforms', () => {
   const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
   test('a related image without a required platform is an error', () => {
     const outcome = evaluateImages(createCheckInput([pinnedReference], wanted), {
-      [pinnedReference]: { ...imageFound, platforms: ['linux/amd64'] },
+      [pinnedReference]: { ...foundImageAnswer, platforms: ['linux/amd64'] },
     })
     expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
   })
   test('a bundle image is not checked, because it only contains files', () => {
     expect(
       formatFindings(createCheckInput([{ role: 'bundle' }], wanted), {
-        [pinnedReference]: { ...imageFound, platforms: [] },
+        [pinnedReference]: { ...foundImageAnswer, platforms: [] },
       }),
     ).toEqual([])
   })
   test('platforms that are not known yet leave the question unanswered', () => {
     expect(
-      evaluateImages(createCheckInput([pinnedReference], wanted), { [pinnedReference]: imageFound })
+      evaluateImages(createCheckInput([pinnedReference], wanted), { [pinnedReference]: foundImageAnswer })
         .unanswered,
     ).toHaveLength(1)
   })
@@ -269,7 +271,7 @@ describe('the rules', () => {
 
 test('platforms are queried only if the repository requires some, because a query costs a pull', () => {
   const listPlatformQueries = (platforms: string[]) =>
-    imagesCheck.ask(createCheckInput([pinnedReference], { platforms }), imageAnswers())
+    imagesCheck.ask(createCheckInput([pinnedReference], { platforms }), createImageCheckAnswers())
   expect(listPlatformQueries([])).toEqual([{ kind: 'image', reference: pinnedReference }])
   expect(listPlatformQueries(['linux/arm64'])).toEqual([
     { kind: 'image', reference: pinnedReference, platforms: true },

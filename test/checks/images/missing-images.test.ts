@@ -12,12 +12,15 @@ import { decideIssueAction } from '../../../src/checks/images/missing-images-iss
 import type { ImageAnswer } from '../../../src/checks/questions.ts'
 
 const hourMs = 3600_000
-const imageGone: ImageScanResult = { kind: 'gone', reason: 'the registry does not have it (404)' }
+const missingImageScanResult: ImageScanResult = {
+  kind: 'gone',
+  reason: 'the registry does not have it (404)',
+}
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const otherDigest = `sha256:${'b'.repeat(64)}`
+const otherImageDigest = `sha256:${'b'.repeat(64)}`
 
 /** Applies the results of scans at these hours, one after another. */
-function applySightings(
+function applyImageScanResults(
   ...sightings: readonly (readonly [at: number, sighting: ImageScanResult])[]
 ): MissingImageState | undefined {
   return sightings.reduce<MissingImageState | undefined>(
@@ -28,48 +31,82 @@ function applySightings(
 
 describe('a reference', () => {
   test('is only suspected after one failed scan, and missing after a second one an hour later', () => {
-    expect(applySightings([0, imageGone])).toMatchObject({ kind: 'gone', since: 0, confirmed: false })
-    expect(applySightings([0, imageGone], [0.9, imageGone])).toMatchObject({ since: 0, confirmed: false })
-    expect(applySightings([0, imageGone], [0.5, imageGone], [1, imageGone])).toMatchObject({
+    expect(applyImageScanResults([0, missingImageScanResult])).toMatchObject({
+      kind: 'gone',
+      since: 0,
+      confirmed: false,
+    })
+    expect(applyImageScanResults([0, missingImageScanResult], [0.9, missingImageScanResult])).toMatchObject({
+      since: 0,
+      confirmed: false,
+    })
+    expect(
+      applyImageScanResults(
+        [0, missingImageScanResult],
+        [0.5, missingImageScanResult],
+        [1, missingImageScanResult],
+      ),
+    ).toMatchObject({
       since: 0,
       confirmed: true,
     })
   })
   test('is available after one successful scan, and is suspected again after another failed one', () => {
-    expect(applySightings([0, imageGone], [1, imageGone], [2, { kind: 'well' }])).toBeUndefined()
-    expect(applySightings([0, imageGone], [1, { kind: 'well' }], [2, imageGone])).toMatchObject({
+    expect(
+      applyImageScanResults([0, missingImageScanResult], [1, missingImageScanResult], [2, { kind: 'well' }]),
+    ).toBeUndefined()
+    expect(
+      applyImageScanResults([0, missingImageScanResult], [1, { kind: 'well' }], [2, missingImageScanResult]),
+    ).toMatchObject({
       since: 2 * hourMs,
       confirmed: false,
     })
   })
   test('keeps its state if a scan is inconclusive', () => {
-    expect(applySightings([0, { kind: 'unknown' }])).toBeUndefined()
-    expect(applySightings([0, imageGone], [5, { kind: 'unknown' }])).toMatchObject({ confirmed: false })
-    expect(applySightings([0, imageGone], [5, { kind: 'unknown' }], [9, imageGone])).toMatchObject({
+    expect(applyImageScanResults([0, { kind: 'unknown' }])).toBeUndefined()
+    expect(applyImageScanResults([0, missingImageScanResult], [5, { kind: 'unknown' }])).toMatchObject({
+      confirmed: false,
+    })
+    expect(
+      applyImageScanResults(
+        [0, missingImageScanResult],
+        [5, { kind: 'unknown' }],
+        [9, missingImageScanResult],
+      ),
+    ).toMatchObject({
       since: 0,
       confirmed: true,
     })
-    expect(applySightings([0, imageGone], [1, imageGone], [2, { kind: 'unknown' }])).toMatchObject({
+    expect(
+      applyImageScanResults(
+        [0, missingImageScanResult],
+        [1, missingImageScanResult],
+        [2, { kind: 'unknown' }],
+      ),
+    ).toMatchObject({
       confirmed: true,
     })
   })
   test('with another fault is suspected of the new fault, but stays missing if it was confirmed', () => {
     const wrong: ImageScanResult = { kind: 'digest-mismatch', reason: 'other bytes' }
-    expect(applySightings([0, imageGone], [2, wrong])).toMatchObject({
+    expect(applyImageScanResults([0, missingImageScanResult], [2, wrong])).toMatchObject({
       kind: wrong.kind,
       since: 2 * hourMs,
       confirmed: false,
     })
-    expect(applySightings([0, imageGone], [1, imageGone], [2, wrong])).toMatchObject({
+    expect(
+      applyImageScanResults([0, missingImageScanResult], [1, missingImageScanResult], [2, wrong]),
+    ).toMatchObject({
       kind: wrong.kind,
       since: 0,
       confirmed: true,
     })
   })
   test('keeps the reason of the first scan, so that other wording of the registry changes nothing', () => {
-    expect(applySightings([0, imageGone], [1, { kind: 'gone', reason: 'other words' }])?.reason).toBe(
-      imageGone.reason,
-    )
+    expect(
+      applyImageScanResults([0, missingImageScanResult], [1, { kind: 'gone', reason: 'other words' }])
+        ?.reason,
+    ).toBe(missingImageScanResult.reason)
   })
 })
 
@@ -93,10 +130,10 @@ describe('a tag next to a digest', () => {
   const imageFound = (now: string): ImageAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved if it is known to have had the digest and has another one now', () => {
-    expect(toTagScanResult(pinned, imageFound(otherDigest), true)).toMatchObject({ kind: 'tag-moved' })
+    expect(toTagScanResult(pinned, imageFound(otherImageDigest), true)).toMatchObject({ kind: 'tag-moved' })
   })
   test('did not move if it never had the digest, because an index and its images have other digests', () => {
-    expect(toTagScanResult(pinned, imageFound(otherDigest), false)).toEqual({ kind: 'well' })
+    expect(toTagScanResult(pinned, imageFound(otherImageDigest), false)).toEqual({ kind: 'well' })
   })
   test('is ignored if it is missing or unknown, because the digest is what is installed', () => {
     expect(toTagScanResult(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })

@@ -12,8 +12,8 @@ import {
   type ImageAnswer,
 } from '../../../src/checks/questions.ts'
 
-const digestOne = `@sha256:${'1'.repeat(64)}`
-const digestTwo = `@sha256:${'2'.repeat(64)}`
+const firstDigestSuffix = `@sha256:${'1'.repeat(64)}`
+const secondDigestSuffix = `@sha256:${'2'.repeat(64)}`
 type ImageByBundle = Readonly<Record<string, string>>
 
 function createCatalogChange(
@@ -36,7 +36,7 @@ function createCatalogChange(
   } as unknown as CatalogChange
 }
 /** Answers of registries for tags; every other answer is unknown. */
-function answerTags(tags: Readonly<Record<string, ImageAnswer>> = {}): CheckAnswers {
+function createTagAnswers(tags: Readonly<Record<string, ImageAnswer>> = {}): CheckAnswers {
   return createCheckAnswers(
     new Map(
       Object.entries(tags).map(([reference, answer]) => [
@@ -46,8 +46,9 @@ function answerTags(tags: Readonly<Record<string, ImageAnswer>> = {}): CheckAnsw
     ),
   )
 }
-const findRepublished = (...catalogs: CatalogChange[]) => findRepublishedWith(answerTags(), ...catalogs)
-const findRepublishedWith = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
+const formatRepublishedFindings = (...catalogs: CatalogChange[]) =>
+  formatRepublishedWithAnswers(createTagAnswers(), ...catalogs)
+const formatRepublishedWithAnswers = (known: CheckAnswers, ...catalogs: CatalogChange[]) =>
   evaluateRepublishedBundles(findRepublishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
     rule,
     at?.file,
@@ -57,21 +58,26 @@ const findRepublishedWith = (known: CheckAnswers, ...catalogs: CatalogChange[]) 
 describe('a bundle name refers to one image', () => {
   const published = createCatalogChange(
     'v4.19',
-    { 'foo.v1': `quay.io/foo/b${digestOne}` },
-    { 'foo.v1': `quay.io/foo/b${digestOne}` },
+    { 'foo.v1': `quay.io/foo/b${firstDigestSuffix}` },
+    { 'foo.v1': `quay.io/foo/b${firstDigestSuffix}` },
   )
   test('another digest under a published name is an error in the catalog that adds it', () => {
     expect(
-      findRepublished(createCatalogChange('v4.18', {}, { 'foo.v1': `quay.io/foo/b${digestTwo}` }), published),
+      formatRepublishedFindings(
+        createCatalogChange('v4.18', {}, { 'foo.v1': `quay.io/foo/b${secondDigestSuffix}` }),
+        published,
+      ),
     ).toEqual([['bundle-republished', 'v4.18/c.yaml', 'v4.19']])
   })
   test('the same digest is the same image, from any registry, with or without a tag', () => {
     for (const image of [
-      `quay.io/foo/b${digestOne}`,
-      `mirror.example/foo/b${digestOne}`,
-      `quay.io/foo/b:v1${digestOne}`,
+      `quay.io/foo/b${firstDigestSuffix}`,
+      `mirror.example/foo/b${firstDigestSuffix}`,
+      `quay.io/foo/b:v1${firstDigestSuffix}`,
     ])
-      expect(findRepublished(createCatalogChange('v4.20', {}, { 'foo.v1': image }), published)).toEqual([])
+      expect(
+        formatRepublishedFindings(createCatalogChange('v4.20', {}, { 'foo.v1': image }), published),
+      ).toEqual([])
   })
   test('a tag is compared by its current digest, and an inconclusive answer is not a finding', () => {
     const tag = 'quay.io/foo/b:v1'
@@ -79,17 +85,28 @@ describe('a bundle name refers to one image', () => {
     const republished = findRepublishedBundles(tagged)
     expect(listImageDigestQuestions(republished)).toEqual([{ kind: 'image', reference: tag }])
     const imageFound = (digest: string): ImageAnswer => ({ kind: 'ok', digest, mediaType: 'x', size: 1 })
-    expect(findRepublishedWith(answerTags({ [tag]: imageFound(digestOne.slice(1)) }), ...tagged)).toEqual([])
     expect(
-      findRepublishedWith(answerTags({ [tag]: imageFound(digestTwo.slice(1)) }), ...tagged),
+      formatRepublishedWithAnswers(
+        createTagAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
+        ...tagged,
+      ),
+    ).toEqual([])
+    expect(
+      formatRepublishedWithAnswers(
+        createTagAnswers({ [tag]: imageFound(secondDigestSuffix.slice(1)) }),
+        ...tagged,
+      ),
     ).toHaveLength(1)
     expect(
-      findRepublishedWith(answerTags({ [tag]: { kind: 'missing', reason: '404' } }), ...tagged),
+      formatRepublishedWithAnswers(
+        createTagAnswers({ [tag]: { kind: 'missing', reason: '404' } }),
+        ...tagged,
+      ),
     ).toHaveLength(1)
     for (const kind of ['unknown', 'missing-or-private'] as const) {
       const waits = evaluateRepublishedBundles(
         republished,
-        answerTags({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
+        createTagAnswers({ [tag]: { kind, reason: 'so', retryAfter: 900 } }),
       )
       expect(waits).toMatchObject({ findings: [], unanswered: [{ reason: 'so', retryAfter: 900 }] })
     }
@@ -106,12 +123,12 @@ describe('a bundle name refers to one image', () => {
   test('if catalogs already disagree, another catalog can repeat one of their images', () => {
     const disagreeing = createCatalogChange(
       'v4.18',
-      { 'foo.v1': `q.io/b${digestTwo}` },
-      { 'foo.v1': `q.io/b${digestTwo}` },
+      { 'foo.v1': `q.io/b${secondDigestSuffix}` },
+      { 'foo.v1': `q.io/b${secondDigestSuffix}` },
     )
-    for (const digest of [digestOne, digestTwo])
+    for (const digest of [firstDigestSuffix, secondDigestSuffix])
       expect(
-        findRepublished(
+        formatRepublishedFindings(
           createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${digest}` }),
           published,
           disagreeing,
@@ -119,7 +136,7 @@ describe('a bundle name refers to one image', () => {
       ).toEqual([])
     const three = `@sha256:${'3'.repeat(64)}`
     expect(
-      findRepublished(
+      formatRepublishedFindings(
         createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${three}` }),
         published,
         disagreeing,
@@ -128,26 +145,32 @@ describe('a bundle name refers to one image', () => {
   })
   test('two catalogs that get the name in the same change must agree', () => {
     expect(
-      findRepublished(
-        createCatalogChange('v4.18', {}, { 'foo.v1': `q.io/b${digestOne}` }),
-        createCatalogChange('v4.19', undefined, { 'foo.v1': `q.io/b${digestTwo}` }),
+      formatRepublishedFindings(
+        createCatalogChange('v4.18', {}, { 'foo.v1': `q.io/b${firstDigestSuffix}` }),
+        createCatalogChange('v4.19', undefined, { 'foo.v1': `q.io/b${secondDigestSuffix}` }),
       ),
     ).toEqual([['bundle-republished', 'v4.19/c.yaml', 'v4.18']])
   })
   test('an edit within one catalog is not reported here, and a removed catalog still counts', () => {
     expect(
-      findRepublished(
-        createCatalogChange('v4.19', { 'foo.v1': `q.io/b${digestOne}` }, { 'foo.v1': `q.io/b${digestTwo}` }),
+      formatRepublishedFindings(
+        createCatalogChange(
+          'v4.19',
+          { 'foo.v1': `q.io/b${firstDigestSuffix}` },
+          { 'foo.v1': `q.io/b${secondDigestSuffix}` },
+        ),
       ),
     ).toEqual([])
     expect(
-      findRepublished(
-        createCatalogChange('v4.18', { 'foo.v1': `q.io/b${digestOne}` }, undefined),
-        createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${digestTwo}` }),
+      formatRepublishedFindings(
+        createCatalogChange('v4.18', { 'foo.v1': `q.io/b${firstDigestSuffix}` }, undefined),
+        createCatalogChange('v4.20', {}, { 'foo.v1': `q.io/b${secondDigestSuffix}` }),
       ),
     ).toHaveLength(1)
   })
   test('bundles without an image are ignored', () => {
-    expect(findRepublished(createCatalogChange('v4.18', {}, { 'foo.v1': '' }), published)).toEqual([])
+    expect(formatRepublishedFindings(createCatalogChange('v4.18', {}, { 'foo.v1': '' }), published)).toEqual(
+      [],
+    )
   })
 })

@@ -11,10 +11,10 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { NamespaceResolution } from '../../../src/checks/install/resolve/resolve-namespace.ts'
 import { findGoCommand } from '../../go-readers/go-readers.ts'
-import { createRandomProblem, type RandomProblem } from './random-problem.ts'
+import { createRandomResolutionProblem, type ResolutionProblem } from './random-problem.ts'
 import { resolverCases } from './resolver-cases.ts'
 import { resolveProblem } from './resolve-problem.ts'
-import { parseProblem } from './parse-catalog-lines.ts'
+import { parseResolutionProblem } from './parse-catalog-lines.ts'
 
 interface OlmResolverOutput {
   readonly refused?: string
@@ -42,13 +42,13 @@ const olmResolver = spawn(values.program ?? buildResolver(join(buildDirectory ??
   stdio: ['pipe', 'pipe', 'inherit'],
 })
 let agreeingCases = 0
-const pendingResolves: ((answer: OlmResolverOutput) => void)[] = []
+const pendingOlmResponses: ((answer: OlmResolverOutput) => void)[] = []
 createInterface({ input: olmResolver.stdout }).on('line', (line) =>
-  pendingResolves.shift()?.(JSON.parse(line) as OlmResolverOutput),
+  pendingOlmResponses.shift()?.(JSON.parse(line) as OlmResolverOutput),
 )
 
 for (const { claim, catalog, subscriptions, gives } of resolverCases) {
-  const { refused, error, set } = await resolveWithOlm(parseProblem(catalog, subscriptions))
+  const { refused, error, set } = await resolveWithOlm(parseResolutionProblem(catalog, subscriptions))
   const names = (set ?? []).map(({ name }) => name).sort()
   // A chain that can be cut in several ways can have other wording, but the kind of result is the same.
   const isSame =
@@ -58,10 +58,10 @@ for (const { claim, catalog, subscriptions, gives } of resolverCases) {
   if (isSame) agreeingCases++
 }
 console.log(`${agreeingCases} of the ${resolverCases.length} cases of resolver-cases.ts are as OLM has them`)
-const countByOutcome = new Map<string, number>()
-let shownDifferences = 0
+const countByResolutionOutcome = new Map<string, number>()
+let printedDifferenceCount = 0
 for (let seed = Number(values.from), end = seed + Number(values.problems); seed < end; seed++) {
-  const problem = createRandomProblem(seed)
+  const problem = createRandomResolutionProblem(seed)
   const theirs = await resolveWithOlm(problem)
   const ours = resolveProblem(problem)
   let kind = compareResolutions(problem, ours, theirs)
@@ -71,20 +71,21 @@ for (let seed = Number(values.from), end = seed + Number(values.problems); seed 
   for (let again = 0; again < 30 && kind.startsWith('differ') && mandatory > 1; again++)
     if (!compareResolutions(problem, ours, await resolveWithOlm(problem)).startsWith('differ'))
       kind = "agree: with one of OLM's answers, which change from run to run"
-  countByOutcome.set(kind, (countByOutcome.get(kind) ?? 0) + 1)
-  if (!kind.startsWith('differ') || shownDifferences++ >= Number(values.show)) continue
+  countByResolutionOutcome.set(kind, (countByResolutionOutcome.get(kind) ?? 0) + 1)
+  if (!kind.startsWith('differ') || printedDifferenceCount++ >= Number(values.show)) continue
   console.log(
     `seed ${seed}: ${kind}\n  ours:   ${JSON.stringify(summarizeResolution(ours))}\n  theirs: ${JSON.stringify(theirs)}`,
   )
 }
 olmResolver.stdin.end()
 if (buildDirectory !== undefined) rmSync(buildDirectory, { recursive: true })
-for (const [kind, count] of [...countByOutcome].sort()) console.log(`${String(count).padStart(7)}  ${kind}`)
-const hasDifferences = [...countByOutcome.keys()].some((kind) => kind.startsWith('differ'))
-process.exitCode = hasDifferences || agreeingCases < resolverCases.length ? 1 : 0
+for (const [kind, count] of [...countByResolutionOutcome].sort())
+  console.log(`${String(count).padStart(7)}  ${kind}`)
+const hasResolverDifferences = [...countByResolutionOutcome.keys()].some((kind) => kind.startsWith('differ'))
+process.exitCode = hasResolverDifferences || agreeingCases < resolverCases.length ? 1 : 0
 
 function compareResolutions(
-  problem: RandomProblem,
+  problem: ResolutionProblem,
   ours: NamespaceResolution,
   { refused, error, set }: OlmResolverOutput,
 ): string {
@@ -131,7 +132,11 @@ function summarizeResolution(resolution: NamespaceResolution) {
   )
 }
 
-function resolveWithOlm({ catalogs, installed, subscriptions }: RandomProblem): Promise<OlmResolverOutput> {
+function resolveWithOlm({
+  catalogs,
+  installed,
+  subscriptions,
+}: ResolutionProblem): Promise<OlmResolverOutput> {
   const query = {
     Catalogs: catalogs.map(({ name, priority, blobs }) => ({ Name: name, Priority: priority, Blobs: blobs })),
     Installed: installed.map((one) => ({
@@ -151,7 +156,7 @@ function resolveWithOlm({ catalogs, installed, subscriptions }: RandomProblem): 
     })),
   }
   return new Promise((resolve) => {
-    pendingResolves.push(resolve)
+    pendingOlmResponses.push(resolve)
     olmResolver.stdin.write(`${JSON.stringify(query)}\n`)
   })
 }

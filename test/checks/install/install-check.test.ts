@@ -16,14 +16,14 @@ import {
 } from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 import { describeSimulatedInstalls } from '../../../src/report/check-runs.ts'
-import { buildCatalog } from './resolve-problem.ts'
-import { smallBundle } from './small-bundle.ts'
-import { parseBlobs } from './parse-catalog-lines.ts'
+import { assembleCatalogFromBlobs } from './resolve-problem.ts'
+import { createSmallBundle } from './small-bundle.ts'
+import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
 const linesBefore = ['foo/stable 1.0.0', 'bar/stable 1.0.0']
 const linesAfter = ['foo/stable 1.1.0 replaces 1.0.0', ...linesBefore]
 /** Returns a different digest for each image. */
-const fakeDigestOf = (image: string) =>
+const createFakeImageDigest = (image: string) =>
   `sha256:${Buffer.from(image).toString('hex').slice(-64).padStart(64, '0')}`
 
 describe('the install check', () => {
@@ -68,9 +68,9 @@ describe('the install check', () => {
   test('opens the new head and the old one, by the digests of their images', () => {
     expect(listQuestions({ after: linesAfter })).toEqual([
       'image registry.example/foo:1.1.0',
-      `install registry.example/foo@${fakeDigestOf('registry.example/foo:1.1.0')}`,
+      `install registry.example/foo@${createFakeImageDigest('registry.example/foo:1.1.0')}`,
       'image registry.example/foo:1.0.0',
-      `install registry.example/foo@${fakeDigestOf('registry.example/foo:1.0.0')}`,
+      `install registry.example/foo@${createFakeImageDigest('registry.example/foo:1.0.0')}`,
     ])
   })
 
@@ -198,15 +198,15 @@ interface InstallScenario {
   readonly roots?: readonly string[]
   readonly config?: Partial<Config>
   readonly image?: AnswerByQuestionKind['image']
-  readonly spec?: Parameters<typeof smallBundle>[2]
+  readonly spec?: Parameters<typeof createSmallBundle>[2]
   /** An additional manifest. */
   readonly more?: string
   readonly isRestricted?: boolean
 }
 
-const imageFound = (image: string): AnswerByQuestionKind['image'] => ({
+const foundImageAnswer = (image: string): AnswerByQuestionKind['image'] => ({
   kind: 'ok',
-  digest: fakeDigestOf(image),
+  digest: createFakeImageDigest(image),
   mediaType: '',
   size: 1,
 })
@@ -217,7 +217,10 @@ function createCheckInput({
   roots = ['catalogs/v1'],
   config,
 }: InstallScenario): CheckInput {
-  const [base, result] = [buildCatalog(parseBlobs(linesBefore)), buildCatalog(parseBlobs(lines))]
+  const [base, result] = [
+    assembleCatalogFromBlobs(parseCatalogBlobs(linesBefore)),
+    assembleCatalogFromBlobs(parseCatalogBlobs(lines)),
+  ]
   const catalogs = roots.map((root) => ({
     root,
     base,
@@ -256,7 +259,8 @@ function listQuestions(scenario: InstallScenario): readonly string[] {
   const input = createCheckInput(scenario)
   const known = new Map<string, AnswerByQuestionKind[CheckQuestion['kind']]>()
   for (const question of installCheck.ask(input, createCheckAnswers(known)))
-    if (question.kind === 'image') known.set(toCheckQuestionKey(question), imageFound(question.reference))
+    if (question.kind === 'image')
+      known.set(toCheckQuestionKey(question), foundImageAnswer(question.reference))
   return installCheck.ask(input, createCheckAnswers(known)).map(toCheckQuestionKey)
 }
 
@@ -268,14 +272,14 @@ function answerQuestions(
   for (const bundle of createCheckInput(scenario).change.catalogs.flatMap(
     ({ result }) => result?.bundles ?? [],
   )) {
-    const own = `${bundle.image.split(':')[0]}@${fakeDigestOf(bundle.image)}`
-    const files = new Map(smallBundle(bundle.name, bundle.package, spec))
+    const own = `${bundle.image.split(':')[0]}@${createFakeImageDigest(bundle.image)}`
+    const files = new Map(createSmallBundle(bundle.name, bundle.package, spec))
     if (more !== undefined) files.set('manifests/more.yaml', new TextEncoder().encode(more))
     const facts = computeInstallFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
-    known.set(`image ${bundle.image}`, image ?? imageFound(bundle.image))
+    known.set(`image ${bundle.image}`, image ?? foundImageAnswer(bundle.image))
     known.set(`install ${own}`, {
       kind: 'bundle',
-      digest: fakeDigestOf(bundle.image),
+      digest: createFakeImageDigest(bundle.image),
       findings: [],
       install: facts,
       ...(isRestricted && { isRestricted }),

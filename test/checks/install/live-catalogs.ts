@@ -9,54 +9,56 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { verbose: { type: 'boolean', short: 'v', default: false } },
 })
-const countByOutcome = new Map<string, number>()
-const countOutcome = (outcome: string) => countByOutcome.set(outcome, (countByOutcome.get(outcome) ?? 0) + 1)
+const countByResolutionOutcome = new Map<string, number>()
+const countResolutionOutcome = (outcome: string) =>
+  countByResolutionOutcome.set(outcome, (countByResolutionOutcome.get(outcome) ?? 0) + 1)
 for (const dir of positionals) {
   const read = readCatalogDirectory(dir)
   if (read.kind !== 'catalog') throw new Error(`${dir}: ${read.message}`)
   const test = new CatalogUnderTest(read.catalog)
   const started = performance.now()
   for (const name of test.packages()) {
-    countOutcome('packages')
+    countResolutionOutcome('packages')
     const resolved = (test.channelsOf(name) ?? []).map((channel) => {
       const resolution = test.resolveChannel(name, channel.name)
       countResolution(`${dir} ${name}/${channel.name}`, resolution)
       return { isDefault: channel.isDefault, resolution }
     })
     if (resolved.some(({ isDefault, resolution }) => isDefault && resolution.fresh.kind === 'installs'))
-      countOutcome('packages whose default channel OLM v0 installs')
+      countResolutionOutcome('packages whose default channel OLM v0 installs')
     if (resolved.some(({ isDefault, resolution }) => isDefault && resolution.v1.kind === 'resolved'))
-      countOutcome('packages whose default channel OLM v1 resolves')
+      countResolutionOutcome('packages whose default channel OLM v1 resolves')
   }
   console.log(`${dir}: ${test.packages().length} packages in ${(performance.now() - started).toFixed(0)} ms`)
 }
-for (const [outcome, number] of [...countByOutcome].sort())
+for (const [outcome, number] of [...countByResolutionOutcome].sort())
   console.log(`${String(number).padStart(7)}  ${outcome}`)
-process.exitCode = [...countByOutcome.keys()].some((what) => what.includes('unknown')) ? 1 : 0
+process.exitCode = [...countByResolutionOutcome.keys()].some((what) => what.includes('unknown')) ? 1 : 0
 
 function countResolution(
   where: string,
   { head, fresh, upgrades, unreachable, v1 }: ReturnType<CatalogUnderTest['resolveChannel']>,
 ) {
-  countOutcome('channels')
-  countOutcome(`channels: OLM v0 ${fresh.kind}`)
+  countResolutionOutcome('channels')
+  countResolutionOutcome(`channels: OLM v0 ${fresh.kind}`)
   if (fresh.kind === 'not satisfiable') reportFailure(where, fresh.chain.join('; '))
   if (fresh.kind === 'error') reportFailure(where, fresh.message)
   if (fresh.kind === 'unknown') reportFailure(where, fresh.reason)
   if (fresh.kind === 'installs' && fresh.root.name !== head) {
-    countOutcome('channels: not the head')
+    countResolutionOutcome('channels: not the head')
     reportFailure(where, `${fresh.root.name} instead of ${head}`)
   }
-  if (fresh.kind === 'installs' && fresh.companions.length > 0) countOutcome('channels: others come along')
-  if (unreachable.length > 0) countOutcome('channels: with versions that cannot be installed')
+  if (fresh.kind === 'installs' && fresh.companions.length > 0)
+    countResolutionOutcome('channels: others come along')
+  if (unreachable.length > 0) countResolutionOutcome('channels: with versions that cannot be installed')
   for (const path of upgrades) {
     const arrives = path.end.kind === 'settled' && path.end.at === head
-    countOutcome(
+    countResolutionOutcome(
       `upgrades: ${arrives ? 'reach the head' : path.end.kind === 'settled' ? 'stay below it' : path.end.kind}`,
     )
     if (!arrives) reportFailure(where, `from ${path.from}: ${JSON.stringify(path.end).slice(0, 300)}`)
   }
-  countOutcome(
+  countResolutionOutcome(
     `channels: OLM v1 ${v1.kind === 'resolved' ? 'resolves' : v1.message.replaceAll(/"[^"]*"/g, '...')}`,
   )
 }

@@ -7,7 +7,7 @@
 //   @second 5                                                            what follows is of another catalog, priority 5
 // and `foo/stable`, `foo` for any channel, `foo/stable starting 1.0.0`, `foo/stable has 1.0.0`, `... in second`.
 import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
-import type { RandomProblem } from './random-problem.ts'
+import type { ResolutionProblem } from './random-problem.ts'
 
 interface ParsedBundle {
   readonly package: string
@@ -23,9 +23,12 @@ interface ParsedCatalog {
   readonly bundles: Map<string, ParsedBundle>
 }
 
-export function parseProblem(lines: readonly string[], subscriptions: readonly string[]): RandomProblem {
+export function parseResolutionProblem(
+  lines: readonly string[],
+  subscriptions: readonly string[],
+): ResolutionProblem {
   const catalogs: ParsedCatalog[] = []
-  const installed: RandomProblem['installed'][number][] = []
+  const installed: ResolutionProblem['installed'][number][] = []
   const newCatalog = (name: string, priority: number) =>
     catalogs.push({ name, priority, defaults: new Map(), channels: new Map(), bundles: new Map() })
   if (lines[0]?.startsWith('@') !== true) newCatalog('first', 0)
@@ -69,7 +72,7 @@ export function parseProblem(lines: readonly string[], subscriptions: readonly s
     catalogs: catalogs.map((catalog) => ({
       name: catalog.name,
       priority: catalog.priority,
-      blobs: toBlobs(catalog),
+      blobs: toCatalogBlobs(catalog),
     })),
     installed,
     subscriptions: written,
@@ -77,8 +80,8 @@ export function parseProblem(lines: readonly string[], subscriptions: readonly s
 }
 
 /** The blobs of one catalog, written as above. */
-export function parseBlobs(lines: readonly string[]): readonly Json[] {
-  return parseProblem(lines, []).catalogs[0]?.blobs ?? []
+export function parseCatalogBlobs(lines: readonly string[]): readonly Json[] {
+  return parseResolutionProblem(lines, []).catalogs[0]?.blobs ?? []
 }
 
 function parseCatalogLine(
@@ -144,7 +147,7 @@ function parseProperty(words: readonly string[]): { type: string; value: Json } 
   }
 }
 
-function toBlobs({ defaults, channels, bundles }: ParsedCatalog): readonly Json[] {
+function toCatalogBlobs({ defaults, channels, bundles }: ParsedCatalog): readonly Json[] {
   return [
     ...[...defaults].map(([name, defaultChannel]) => ({ schema: 'olm.package', name, defaultChannel })),
     ...[...channels.values()].map((channel) => ({ schema: 'olm.channel', ...channel })),

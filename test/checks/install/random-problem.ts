@@ -2,7 +2,7 @@
 // the same problems.
 import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 
-export interface RandomProblem {
+export interface ResolutionProblem {
   readonly catalogs: readonly {
     readonly name: string
     readonly priority: number
@@ -36,7 +36,7 @@ interface RandomBundle {
 const packageNames = ['alpha', 'beta', 'gamma', 'delta']
 const apiKinds = ['Red', 'Green', 'Blue', 'Grey']
 
-export function createRandomProblem(seed: number): RandomProblem {
+export function createRandomResolutionProblem(seed: number): ResolutionProblem {
   const random = mulberry32(seed)
   const chance = (share: number) => random() < share
   const below = (limit: number) => Math.floor(random() * limit)
@@ -166,8 +166,8 @@ export function createRandomProblem(seed: number): RandomProblem {
     }
     return { name: catalog, priority: chance(0.3) ? below(3) : 0, blobs }
   })
-  const subscriptions: RandomProblem['subscriptions'][number][] = []
-  const installed: RandomProblem['installed'][number][] = []
+  const subscriptions: ResolutionProblem['subscriptions'][number][] = []
+  const installed: ResolutionProblem['installed'][number][] = []
   const count = chance(0.25) ? 2 : 1
   for (let index = 0; index < count; index++) {
     const target = oneOf(offered)

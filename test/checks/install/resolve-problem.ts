@@ -10,17 +10,21 @@ import {
   type NamespaceResolution,
 } from '../../../src/checks/install/resolve/resolve-namespace.ts'
 import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
-import type { RandomProblem } from './random-problem.ts'
+import type { ResolutionProblem } from './random-problem.ts'
 
-export function buildCatalog(blobs: readonly Json[]): Catalog {
+export function assembleCatalogFromBlobs(blobs: readonly Json[]): Catalog {
   const bytes = new TextEncoder().encode(blobs.map((blob) => JSON.stringify(blob)).join('\n'))
   return assembleCatalog([{ path: 'catalog.json', facts: parseCatalogFile(bytes) }])
 }
 
-export function resolveProblem({ catalogs, installed, subscriptions }: RandomProblem): NamespaceResolution {
+export function resolveProblem({
+  catalogs,
+  installed,
+  subscriptions,
+}: ResolutionProblem): NamespaceResolution {
   const namespace: ResolverNamespace = {
     catalogs: catalogs.map(({ name, priority, blobs }) => ({
-      entries: createCatalogOperatorEntries(buildCatalog(blobs), name),
+      entries: createCatalogOperatorEntries(assembleCatalogFromBlobs(blobs), name),
       priority,
     })),
     installed: installed.map((one) => ({

@@ -1,8 +1,8 @@
 // The resolution of OLM v1, and what it rejects.
 import { describe, expect, test } from '@jest/globals'
 import { resolveV1, type V1Request } from '../../../src/checks/install/resolve-v1.ts'
-import { buildCatalog } from './resolve-problem.ts'
-import { parseBlobs } from './parse-catalog-lines.ts'
+import { assembleCatalogFromBlobs } from './resolve-problem.ts'
+import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
 const upgradeChain = [
   'foo/stable 1.1.0 replaces 1.0.0',
@@ -50,7 +50,9 @@ describe('OLM v1', () => {
     ]
     expect(resolveBundleName(upgradeChain, {}, deprecations)).toBe('foo.v1.1.0')
     expect(
-      resolveV1(buildCatalog([...parseBlobs(['foo/stable 2.0.0']), ...deprecations]), { package: 'foo' }),
+      resolveV1(assembleCatalogFromBlobs([...parseCatalogBlobs(['foo/stable 2.0.0']), ...deprecations]), {
+        package: 'foo',
+      }),
     ).toMatchObject({
       isDeprecated: true,
     })
@@ -76,8 +78,11 @@ describe('OLM v1', () => {
 function resolveBundleName(
   lines: readonly string[],
   request: Partial<V1Request>,
-  more: Parameters<typeof buildCatalog>[0] = [],
+  more: Parameters<typeof assembleCatalogFromBlobs>[0] = [],
 ) {
-  const resolution = resolveV1(buildCatalog([...parseBlobs(lines), ...more]), { package: 'foo', ...request })
+  const resolution = resolveV1(assembleCatalogFromBlobs([...parseCatalogBlobs(lines), ...more]), {
+    package: 'foo',
+    ...request,
+  })
   return resolution.kind === 'resolved' ? resolution.bundle.name : resolution.message
 }

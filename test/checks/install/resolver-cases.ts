@@ -14,7 +14,12 @@ const upgradeChain = [
   'foo/stable 1.1.0 replaces 1.0.0',
   'foo/stable 1.0.0',
 ]
-const barAndBaz = ['bar/stable 1.0.0', 'bar 1.0.0 gives Red', 'baz/stable 1.0.0', 'baz 1.0.0 gives Red']
+const barAndBazCatalogLines = [
+  'bar/stable 1.0.0',
+  'bar 1.0.0 gives Red',
+  'baz/stable 1.0.0',
+  'baz 1.0.0 gives Red',
+]
 
 export const resolverCases: readonly ResolverCase[] = [
   // A Subscription's channel.
@@ -249,7 +254,7 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'of two providers the first package by name is taken',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', ...barAndBaz],
+    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', ...barAndBazCatalogLines],
     subscriptions: ['foo/stable'],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
@@ -258,7 +263,7 @@ export const resolverCases: readonly ResolverCase[] = [
     catalog: [
       'foo/stable 1.0.0',
       'foo 1.0.0 needs Red',
-      ...barAndBaz,
+      ...barAndBazCatalogLines,
       'bar/extra 0.9.0',
       'bar default extra',
     ],
@@ -322,14 +327,14 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'what is installed already is the preferred provider',
-    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', ...barAndBaz],
+    catalog: ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', ...barAndBazCatalogLines],
     subscriptions: ['foo/stable', 'baz/stable has 1.0.0'],
     gives: ['foo.v1.0.0'],
   },
   // Only one provider of an API, only one bundle of a package.
   {
     claim: 'two Operators that provide the same API are not installed together',
-    catalog: barAndBaz,
+    catalog: barAndBazCatalogLines,
     subscriptions: ['bar/stable', 'baz/stable'],
     gives: 'provide Red (example.com/v1)',
   },
@@ -382,7 +387,7 @@ export const resolverCases: readonly ResolverCase[] = [
   },
   {
     claim: 'an installed Operator without a Subscription stays, and is in the way of others',
-    catalog: [...barAndBaz],
+    catalog: [...barAndBazCatalogLines],
     subscriptions: ['bar/stable', 'baz unsubscribed 1.0.0'],
     gives: 'clusterserviceversion baz.v1.0.0 exists and is not referenced by a subscription',
   },
@@ -504,7 +509,7 @@ export const resolverCases: readonly ResolverCase[] = [
     catalog: [
       'foo/stable 1.0.0',
       'foo 1.0.0 constraint {"all":{"constraints":[{"package":{"packageName":"bar","versionRange":"1.x"}},{"package":{"packageName":"baz","versionRange":"1.x"}}]}}',
-      ...barAndBaz,
+      ...barAndBazCatalogLines,
     ],
     subscriptions: ['foo/stable'],
     gives: 'with package: bar and with version in range: 1.x and with package: baz',
@@ -514,7 +519,7 @@ export const resolverCases: readonly ResolverCase[] = [
     catalog: [
       'foo/stable 1.0.0',
       'foo 1.0.0 constraint {"any":{"constraints":[{"package":{"packageName":"baz","versionRange":"1.x"}},{"package":{"packageName":"bar","versionRange":"1.x"}}]}}',
-      ...barAndBaz,
+      ...barAndBazCatalogLines,
     ],
     subscriptions: ['foo/stable'],
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],

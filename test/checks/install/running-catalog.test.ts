@@ -9,12 +9,12 @@ import {
   createServedCatalogStep,
   type ServedCatalogImage,
 } from '../../../src/checks/install/running-catalog.ts'
-import { buildCatalog } from './resolve-problem.ts'
-import { parseBlobs } from './parse-catalog-lines.ts'
+import { assembleCatalogFromBlobs } from './resolve-problem.ts'
+import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
-const catalogBlobs = parseBlobs(['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0'])
+const catalogBlobs = parseCatalogBlobs(['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0'])
 const catalogUnderTest = {
-  catalog: buildCatalog(catalogBlobs),
+  catalog: assembleCatalogFromBlobs(catalogBlobs),
   package: 'foo',
   channel: 'stable',
   head: 'foo.v1.1.0',

@@ -12,13 +12,13 @@ import { evaluateInstall, planInstall } from '../../../src/checks/install/simula
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
 import { unpackBundle, computeUnpackConfigMapName } from '../../../src/checks/install/unpack-bundle.ts'
 import { describeInstall } from '../../../src/report/describe-install.ts'
-import { buildCatalog } from './resolve-problem.ts'
-import { smallBundle } from './small-bundle.ts'
-import { parseBlobs } from './parse-catalog-lines.ts'
+import { assembleCatalogFromBlobs } from './resolve-problem.ts'
+import { createSmallBundle } from './small-bundle.ts'
+import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
 const upgradeChain = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
 const unresolvableCatalog = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']
-const fakeTools = {
+const fakeInstallTools = {
   packedSize: (bytes: Uint8Array) => bytes.length,
   sha256: (text: string) => text.padEnd(64, '0'),
 }
@@ -49,7 +49,7 @@ describe('a simulated install', () => {
       running: 'left out',
     })
     expect(install.installs).toBe('yes')
-    expect(getAcceptance(install)).toEqual({
+    expect(getAcceptanceByTarget(install)).toEqual({
       'OLM v0': 'yes',
       'OLM v1': 'yes',
       'RukPak plain': 'other format',
@@ -64,7 +64,7 @@ describe('a simulated install', () => {
       content: { kind: 'unknown', reason: 'the registry is away' },
     })
     expect(install.installs).toBe('unknown')
-    expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
+    expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
   })
 
   describe('is yes only for bundles that were opened', () => {
@@ -73,7 +73,7 @@ describe('a simulated install', () => {
       const install = simulateInstall(unresolvableCatalog, { wanted: ['RukPak registry'], opened })
       expect(opened).toEqual(['foo.v1.0.0'])
       expect(install.installs).toBe('yes')
-      expect(getAcceptance(install)).toMatchObject({
+      expect(getAcceptanceByTarget(install)).toMatchObject({
         'OLM v0': 'no',
         'OLM v1': 'no',
         'RukPak registry': 'yes',
@@ -83,7 +83,7 @@ describe('a simulated install', () => {
         'unknown',
       )
       const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
-      const ownNamespaceOnly = smallBundleContent('foo.v1.0.0', 'foo', onlyOwn)
+      const ownNamespaceOnly = createSmallBundleContent('foo.v1.0.0', 'foo', onlyOwn)
       expect(
         simulateInstall(unresolvableCatalog, { wanted: ['RukPak registry'], content: ownNamespaceOnly })
           .installs,
@@ -96,10 +96,10 @@ describe('a simulated install', () => {
       const install = simulateInstall(lines, {
         opened,
         contentOf: ({ name, package: its }) =>
-          name === 'foo.v1.1.0' ? { kind: 'missing', reason: 'gone' } : smallBundleContent(name, its),
+          name === 'foo.v1.1.0' ? { kind: 'missing', reason: 'gone' } : createSmallBundleContent(name, its),
       })
       expect(opened).toEqual(['foo.v1.0.0', 'foo.v1.1.0'])
-      expect(getAcceptance(install)).toMatchObject({
+      expect(getAcceptanceByTarget(install)).toMatchObject({
         'OLM v0': 'yes',
         'OLM v1': 'no',
         'RukPak registry': 'yes',
@@ -110,14 +110,18 @@ describe('a simulated install', () => {
       const install = simulateInstall(['foo/stable 1.1.0', 'foo/stable 1.0.0'], {
         wanted: ['RukPak registry'],
       })
-      expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'no', 'RukPak registry': 'no' })
+      expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'no', 'RukPak registry': 'no' })
     })
 
     test.each<[string, InstallBundleContent, InstallTarget]>([
-      ['content that is not a bundle', textBundleContent({}), 'OLM v1'],
-      ['a bundle that was not unpacked', textBundleContent(undefined, { unpacked: undefined }), 'OLM v0'],
+      ['content that is not a bundle', createTextBundleContent({}), 'OLM v1'],
+      [
+        'a bundle that was not unpacked',
+        createTextBundleContent(undefined, { unpacked: undefined }),
+        'OLM v0',
+      ],
     ])('the result is unknown for %s', (_which, given, target) => {
-      expect(getAcceptance(simulateInstall(upgradeChain, { content: given }))[target]).toBe('unknown')
+      expect(getAcceptanceByTarget(simulateInstall(upgradeChain, { content: given }))[target]).toBe('unknown')
     })
 
     test('an unreadable bundle can be of any format', () => {
@@ -128,25 +132,28 @@ describe('a simulated install', () => {
     })
 
     test('manifests in the catalog do not replace the image that it references', () => {
-      const given = { ...smallBundleContent('foo.v1.1.0', 'foo'), from: 'catalog' } as InstallBundleContent
+      const given = {
+        ...createSmallBundleContent('foo.v1.1.0', 'foo'),
+        from: 'catalog',
+      } as InstallBundleContent
       expect(simulateInstall(upgradeChain, { content: given }).installs).toBe('unknown')
     })
 
     test('the result is unknown without a channel', () => {
       const plan = planInstall({
-        catalog: buildCatalog(parseBlobs(upgradeChain)),
+        catalog: assembleCatalogFromBlobs(parseCatalogBlobs(upgradeChain)),
         package: 'foo',
         channels: [],
       })
       expect(
-        evaluateInstall(plan, () => smallBundleContent('foo.v1.1.0', 'foo'), { wanted: [] }).installs,
+        evaluateInstall(plan, () => createSmallBundleContent('foo.v1.1.0', 'foo'), { wanted: [] }).installs,
       ).toBe('unknown')
     })
 
     test('upgrades and OLM v0 are unknown if versions were left out', () => {
       const install = simulateInstall(upgradeChain, { maxVersions: 1 })
       expect(getStepOutcomes(install)['upgrades']).toBe('unknown')
-      expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
+      expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
     })
   })
 
@@ -158,7 +165,7 @@ describe('a simulated install', () => {
         'unpacking',
         'manifests of the catalog',
         upgradeChain,
-        { content: textBundleContent(undefined, { unpacked: undefined }, 'catalog') },
+        { content: createTextBundleContent(undefined, { unpacked: undefined }, 'catalog') },
       ],
       ['running', 'no server was asked', upgradeChain, { running: { responses: [], images: [] } }],
       ['crds', 'no CRD before', upgradeChain, { base: upgradeChain.slice(1) }],
@@ -167,13 +174,16 @@ describe('a simulated install', () => {
     })
 
     test('unpacking by OLM v0 is not a step for a bundle in another format', () => {
-      const plain = textBundleContent({
+      const plain = createTextBundleContent({
         'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
       })
       const install = simulateInstall(upgradeChain, { content: plain })
       expect(getStepOutcomes(install)).not.toHaveProperty('unpacking')
       expect(getStepOutcomes(install)).toMatchObject({ crds: 'left out' })
-      expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'other format', 'RukPak plain': 'yes' })
+      expect(getAcceptanceByTarget(install)).toMatchObject({
+        'OLM v0': 'other format',
+        'RukPak plain': 'yes',
+      })
     })
 
     test('CRDs are unknown if an earlier version cannot be read', () => {
@@ -181,11 +191,11 @@ describe('a simulated install', () => {
         base: upgradeChain.slice(1),
         contentOf: ({ name, package: its }) =>
           name === 'foo.v1.0.0'
-            ? textBundleContent(undefined, { crds: undefined })
-            : smallBundleContent(name, its),
+            ? createTextBundleContent(undefined, { crds: undefined })
+            : createSmallBundleContent(name, its),
       })
       expect(getStepOutcomes(install)['crds']).toBe('unknown')
-      expect(getAcceptance(install)).toMatchObject({ 'OLM v0': 'yes', 'OLM v1': 'unknown' })
+      expect(getAcceptanceByTarget(install)).toMatchObject({ 'OLM v0': 'yes', 'OLM v1': 'unknown' })
     })
   })
 
@@ -207,7 +217,7 @@ describe('a simulated install', () => {
 
   test('lists the requirements of versions with different missing dependencies', () => {
     const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
-    expect(formatRemarks(install)).toContain(
+    expect(formatInstallStepRemarks(install)).toContain(
       'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog provides them.',
     )
   })
@@ -249,7 +259,7 @@ describe('a simulated install', () => {
         ],
       },
     ])
-    expect(getAcceptance(install)['OLM v1']).toBe('no')
+    expect(getAcceptanceByTarget(install)['OLM v1']).toBe('no')
   })
 
   test('fails if a version of the base is stranded, and only warns if the base already stranded it', () => {
@@ -276,13 +286,15 @@ describe('a simulated install', () => {
   })
 
   test('fails if the bundle is not the one that the catalog declares', () => {
-    const install = simulateInstall(upgradeChain, { content: smallBundleContent('foo.v1.1.0', 'other') })
+    const install = simulateInstall(upgradeChain, {
+      content: createSmallBundleContent('foo.v1.1.0', 'other'),
+    })
     expect(getStepOutcomes(install)['content']).toBe('failed')
     expect(install.installs).toBe('no')
   })
 
   test('must install with all required targets', () => {
-    const onlyOwn = smallBundleContent('foo.v1.1.0', 'foo', {
+    const onlyOwn = createSmallBundleContent('foo.v1.1.0', 'foo', {
       installModes: [{ type: 'OwnNamespace', supported: true }],
     })
     expect(simulateInstall(upgradeChain, { content: onlyOwn }).installs).toBe('yes')
@@ -303,14 +315,14 @@ describe('a simulated install', () => {
 })
 
 describe('unpacking', () => {
-  const unpacked = (more: Record<string, string>, packedSize = fakeTools.packedSize) => {
-    const all = new Map(smallBundle('foo.v1.1.0', 'foo'))
+  const unpacked = (more: Record<string, string>, packedSize = fakeInstallTools.packedSize) => {
+    const all = new Map(createSmallBundle('foo.v1.1.0', 'foo'))
     for (const [file, text] of Object.entries(more)) all.set(file, new TextEncoder().encode(text))
     return unpackBundle(all, packedSize)
   }
 
   test('names its objects with 63 characters', () => {
-    expect(computeUnpackConfigMapName('registry.example/foo:1', fakeTools.sha256)).toHaveLength(63)
+    expect(computeUnpackConfigMapName('registry.example/foo:1', fakeInstallTools.sha256)).toHaveLength(63)
     expect(unpacked({}).problems).toEqual([])
   })
 
@@ -361,13 +373,14 @@ function simulateInstall(
     opened,
   }: SimulationOptions = {},
 ): ChannelInstall {
-  const catalog = buildCatalog(parseBlobs(lines))
-  const base = baseLines && buildCatalog(parseBlobs(baseLines))
+  const catalog = assembleCatalogFromBlobs(parseCatalogBlobs(lines))
+  const base = baseLines && assembleCatalogFromBlobs(parseCatalogBlobs(baseLines))
   const test = new CatalogUnderTest(catalog, base, maxVersions === undefined ? {} : { maxVersions })
   const plan = planInstall({ catalog, base, package: 'foo', channels: ['stable'] }, test)
   opened?.push(...plan.bundlesToOpen.map(({ name }) => name))
-  const its = contentOf ?? (({ name, package: of }: BundleBlob) => given ?? smallBundleContent(name, of))
-  const report = evaluateInstall(plan, its, { wanted, ...(running && { running }), ...fakeTools })
+  const its =
+    contentOf ?? (({ name, package: of }: BundleBlob) => given ?? createSmallBundleContent(name, of))
+  const report = evaluateInstall(plan, its, { wanted, ...(running && { running }), ...fakeInstallTools })
   return report.channels[0] as ChannelInstall
 }
 
@@ -375,20 +388,20 @@ function getStepOutcomes(install: ChannelInstall): Readonly<Record<string, strin
   return Object.fromEntries(install.steps.map(({ id, outcome }) => [id, outcome]))
 }
 
-function getAcceptance(install: ChannelInstall): Readonly<Record<string, string>> {
+function getAcceptanceByTarget(install: ChannelInstall): Readonly<Record<string, string>> {
   return Object.fromEntries(install.acceptance.map(({ target, installs }) => [target, installs]))
 }
 
-function formatRemarks(install: ChannelInstall): string {
+function formatInstallStepRemarks(install: ChannelInstall): string {
   return install.steps.flatMap((step) => step.remarks.map(({ says }) => says)).join('\n')
 }
 
-function smallBundleContent(...of: Parameters<typeof smallBundle>): InstallBundleContent {
-  return toBundleContent(smallBundle(...of))
+function createSmallBundleContent(...of: Parameters<typeof createSmallBundle>): InstallBundleContent {
+  return toBundleContent(createSmallBundle(...of))
 }
 
 /** These files, or a valid bundle, with some of their facts replaced. */
-function textBundleContent(
+function createTextBundleContent(
   textByPath: Readonly<Record<string, string>> | undefined,
   facts: { readonly [Name in keyof InstallFacts]?: undefined } = {},
   from: 'image' | 'catalog' = 'image',
@@ -397,12 +410,12 @@ function textBundleContent(
     path,
     new TextEncoder().encode(text),
   ])
-  const all = toBundleContent(textByPath ? new Map(encoded) : smallBundle('foo.v1.1.0', 'foo'))
+  const all = toBundleContent(textByPath ? new Map(encoded) : createSmallBundle('foo.v1.1.0', 'foo'))
   return { ...all, from, facts: { ...all.facts, ...facts } as InstallFacts }
 }
 
 function toBundleContent(bundle: BundleFiles): Extract<InstallBundleContent, { readonly kind: 'bundle' }> {
-  const { packedSize } = fakeTools
+  const { packedSize } = fakeInstallTools
   return {
     kind: 'bundle',
     from: 'image',

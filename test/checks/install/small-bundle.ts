@@ -3,7 +3,7 @@ import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
 import type { Json } from '../../../packages/fbc/src/go/json/json.ts'
 
 /** A small registry+v1 bundle. */
-export function smallBundle(
+export function createSmallBundle(
   csvName: string,
   packageName: string,
   spec: Readonly<Record<string, Json>> = {},

@@ -2,13 +2,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
 import { UpgradeSimulation } from '../../../src/checks/install/resolve/simulate-upgrades.ts'
-import { buildCatalog } from './resolve-problem.ts'
-import { parseBlobs } from './parse-catalog-lines.ts'
+import { assembleCatalogFromBlobs } from './resolve-problem.ts'
+import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
 describe('upgrades', () => {
   test('continue until nothing changes anymore', () => {
     const chain = ['foo/stable 1.2.0 replaces 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
-    expect(walkUpgrade(chain, '1.0.0')).toMatchObject({
+    expect(walkUpgradeFrom(chain, '1.0.0')).toMatchObject({
       hops: ['foo.v1.1.0', 'foo.v1.2.0'],
       end: { kind: 'settled', at: 'foo.v1.2.0' },
     })
@@ -25,20 +25,22 @@ describe('upgrades', () => {
     ]
     // OLM generated bar's Subscription, so that its upgrade is part of the same step.
     const before = lines.filter((line) => !line.includes('2.0.0'))
-    expect(walkUpgrade(lines, '1.0.0', before)).toMatchObject({ end: { kind: 'settled', at: 'foo.v2.0.0' } })
+    expect(walkUpgradeFrom(lines, '1.0.0', before)).toMatchObject({
+      end: { kind: 'settled', at: 'foo.v2.0.0' },
+    })
   })
 
   test('stop if the only next version is skipped by another one', () => {
     const before = ['foo/stable 1.0.0']
     const now = ['foo/stable 1.2.0 skips 1.1.0', 'foo/stable 1.1.0 replaces 1.0.0']
-    expect(walkUpgrade(now, '1.0.0', before)).toMatchObject({
+    expect(walkUpgradeFrom(now, '1.0.0', before)).toMatchObject({
       hops: [],
       end: { kind: 'settled', at: 'foo.v1.0.0' },
     })
   })
 
   test('fail if the channel does not exist anymore', () => {
-    expect(walkUpgrade(['foo/fast 2.0.0 replaces 1.0.0'], '1.0.0', ['foo/stable 1.0.0'])).toMatchObject({
+    expect(walkUpgradeFrom(['foo/fast 2.0.0 replaces 1.0.0'], '1.0.0', ['foo/stable 1.0.0'])).toMatchObject({
       end: {
         kind: 'not satisfiable',
         chain: expect.arrayContaining([expect.stringContaining('channel stable')]),
@@ -47,7 +49,7 @@ describe('upgrades', () => {
   })
 
   test('do not exist for a head with a skipRange that includes itself', () => {
-    expect(walkUpgrade(['foo/stable 1.0.0 range "<=1.0.0"'], '1.0.0')).toMatchObject({
+    expect(walkUpgradeFrom(['foo/stable 1.0.0 range "<=1.0.0"'], '1.0.0')).toMatchObject({
       hops: [],
       end: { kind: 'settled', at: 'foo.v1.0.0' },
     })
@@ -56,13 +58,13 @@ describe('upgrades', () => {
   test('that lead back to an earlier version are reported as a circle', () => {
     // Each version upgrades to the other one, so OLM alternates between them.
     const lines = ['foo/stable 2.0.0 replaces 1.0.0', 'foo/stable 1.0.0 range ">=2.0.0"']
-    expect(walkUpgrade(lines, '1.0.0')).toMatchObject({
+    expect(walkUpgradeFrom(lines, '1.0.0')).toMatchObject({
       end: { kind: 'circle' },
     })
   })
 })
 
-function walkUpgrade(lines: readonly string[], from: string, before: readonly string[] = lines) {
+function walkUpgradeFrom(lines: readonly string[], from: string, before: readonly string[] = lines) {
   const installed = createUpgradeWalk(before).install('foo', 'stable', `foo.v${from}`)
   if (installed.kind !== 'installed') throw new Error(JSON.stringify(installed))
   return createUpgradeWalk(lines).follow(installed.state)
@@ -70,6 +72,9 @@ function walkUpgrade(lines: readonly string[], from: string, before: readonly st
 
 function createUpgradeWalk(lines: readonly string[]): UpgradeSimulation {
   return new UpgradeSimulation([
-    { entries: createCatalogOperatorEntries(buildCatalog(parseBlobs(lines)), 'catalog'), priority: 0 },
+    {
+      entries: createCatalogOperatorEntries(assembleCatalogFromBlobs(parseCatalogBlobs(lines)), 'catalog'),
+      priority: 0,
+    },
   ])
 }

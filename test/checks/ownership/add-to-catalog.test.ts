@@ -7,7 +7,7 @@ import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { noopCache, noopPullMemory } from '../../../src/catalogs/null-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml, readCatalog } from './read-catalog-text.ts'
+import { createCatalogYaml, readCatalog } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
@@ -19,10 +19,10 @@ afterAll(() => scenario.close())
 const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/alias-operator/ci.yaml': 'reviewers:\n  - alice\n',
-  'catalogs/v4.19/alias-operator/catalog.yaml': catalogYaml('alias', ['1.0.0']),
-  'catalogs/v4.20/alias-operator/catalog.yaml': catalogYaml('alias', ['1.0.0', '1.1.0']),
-  'catalogs/v4.20/other/catalog.yaml': catalogYaml('other', ['1.0.0']),
-  'catalogs/v4.21/other/catalog.yaml': catalogYaml('other', ['1.0.0']),
+  'catalogs/v4.19/alias-operator/catalog.yaml': createCatalogYaml('alias', ['1.0.0']),
+  'catalogs/v4.20/alias-operator/catalog.yaml': createCatalogYaml('alias', ['1.0.0', '1.1.0']),
+  'catalogs/v4.20/other/catalog.yaml': createCatalogYaml('other', ['1.0.0']),
+  'catalogs/v4.21/other/catalog.yaml': createCatalogYaml('other', ['1.0.0']),
 }
 
 async function evaluateOwnership(more: OriginFiles) {
@@ -60,7 +60,7 @@ async function evaluateOwnership(more: OriginFiles) {
 
 test('its owner adds it alone, by what its directory holds in other catalogs', async () => {
   const { rules, loaded } = await evaluateOwnership({
-    'catalogs/v4.21/alias-operator/catalog.yaml': catalogYaml('alias', ['1.1.0']),
+    'catalogs/v4.21/alias-operator/catalog.yaml': createCatalogYaml('alias', ['1.1.0']),
   })
   expect(rules).toEqual([])
   expect([...new Set(loaded)].sort()).toEqual([
@@ -75,7 +75,7 @@ test('another package in that directory is a new one, also under the directoryâ€
     expect(
       (
         await evaluateOwnership({
-          'catalogs/v4.21/alias-operator/catalog.yaml': catalogYaml(name, ['1.0.0']),
+          'catalogs/v4.21/alias-operator/catalog.yaml': createCatalogYaml(name, ['1.0.0']),
         })
       ).rules,
     ).toEqual(['new-package'])
@@ -83,11 +83,11 @@ test('another package in that directory is a new one, also under the directoryâ€
 
 test('beside the touched catalog only directories of packages that get bundles are read, and none without', async () => {
   const added = await evaluateOwnership({
-    'catalogs/v4.21/other/catalog.yaml': catalogYaml('other', ['1.0.0', '1.1.0']),
+    'catalogs/v4.21/other/catalog.yaml': createCatalogYaml('other', ['1.0.0', '1.1.0']),
   })
   expect([...new Set(added.loaded)].sort()).toEqual(['catalogs/v4.20/other', 'catalogs/v4.21'])
   const described = await evaluateOwnership({
-    'catalogs/v4.21/other/catalog.yaml': catalogYaml('other', ['1.0.0'], { icon: 'described' }),
+    'catalogs/v4.21/other/catalog.yaml': createCatalogYaml('other', ['1.0.0'], { icon: 'described' }),
   })
   expect([...new Set(described.loaded)]).toEqual(['catalogs/v4.21'])
 })

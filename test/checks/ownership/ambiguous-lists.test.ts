@@ -7,14 +7,14 @@ import { parseOwnersAliases, parseOwnersFile } from '../../../src/checks/ownersh
 import { parseConfig } from '../../../src/config/config.ts'
 import { openOwnershipScenario } from './ownership-scenario.ts'
 
-const ownerFileReaders: readonly [string, (text: string) => { kind: string }, string][] = [
+const ownerFileParserCases: readonly [string, (text: string) => { kind: string }, string][] = [
   ['ci.yaml', (text) => parseOwnershipCiYaml('ci.yaml', text), 'reviewers'],
   ['OWNERS', (text) => parseOwnersFile('OWNERS', text), 'approvers'],
   ['CATALOG_OWNERS', (text) => parseCatalogOwners('CATALOG_OWNERS', text), 'approvers'],
   ['config.yaml', (text) => parseMaintainers('config.yaml', text), 'maintainers'],
 ]
 
-describe.each(ownerFileReaders)('%s', (_, read, key) => {
+describe.each(ownerFileParserCases)('%s', (_, read, key) => {
   test('is read in the usual notations', () => {
     for (const text of [
       `${key}: [ann, bob]\n`,

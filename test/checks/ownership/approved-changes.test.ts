@@ -40,12 +40,12 @@ const currentFiles: OriginFiles = {
   'operators/other/notes.md': '1\n',
 }
 const reviewersWithoutMallory = { 'operators/mine/ci.yaml': reviewersYaml('alice', 'alan') }
-const harmlessChange = { 'operators/mine/notes.md': '2\n' }
+const notesFileChange = { 'operators/mine/notes.md': '2\n' }
 const atMinute = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
-let currentPull = 500
+let currentPullNumber = 500
 beforeEach(() => {
-  currentPull += 1
+  currentPullNumber += 1
 })
 
 interface EvaluationOptions {
@@ -60,7 +60,7 @@ interface EvaluationOptions {
   readonly shows?: number
 }
 
-async function evaluate({
+async function evaluatePull({
   base,
   head,
   author = 'carl',
@@ -69,9 +69,9 @@ async function evaluate({
   shows,
   ...more
 }: EvaluationOptions) {
-  const pull = toPullNumber(currentPull)
+  const pull = toPullNumber(currentPullNumber)
   scenario.origin.branch('main', base)
-  scenario.origin.pull(currentPull, head)
+  scenario.origin.pull(currentPullNumber, head)
   await scenario.mirror.fetch('main', pull)
   const snapshot = {
     ...createSnapshot({ pull, base, head, reviews, comments, ...more }),
@@ -116,10 +116,10 @@ const createComment = (login: string, body: string, minute: number): PullComment
 })
 
 /** Removes mallory from the list and adds them again: harmless until another pull request merges the first half. */
-function createTwoStepPull(extra: OriginFiles = {}) {
+function createTwoCommitPull(extra: OriginFiles = {}) {
   const base = scenario.origin.commit({ ...currentFiles, ...extra })
   const first = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [base])
-  const head = scenario.origin.commit({ ...currentFiles, ...extra, ...harmlessChange }, [first])
+  const head = scenario.origin.commit({ ...currentFiles, ...extra, ...notesFileChange }, [first])
   const merged = scenario.origin.commit({ ...currentFiles, ...extra, ...reviewersWithoutMallory }, [
     base,
     first,
@@ -129,26 +129,26 @@ function createTwoStepPull(extra: OriginFiles = {}) {
 
 describe('an approval by review', () => {
   test('counts for the shown effect, not for that of the head after its ancestor is merged', async () => {
-    const { base, head, merged } = createTwoStepPull()
-    expect((await evaluate({ base, head, shows: 1 })).kind).toBe('wait')
+    const { base, head, merged } = createTwoCommitPull()
+    expect((await evaluatePull({ base, head, shows: 1 })).kind).toBe('wait')
     const yes = createReview('alan', head, 2)
-    expect(await evaluate({ base, head, reviews: [yes] })).toMatchObject({ kind: 'merge', rules: [] })
-    const after = await evaluate({ base: merged, head, reviews: [yes], shows: 4 })
+    expect(await evaluatePull({ base, head, reviews: [yes] })).toMatchObject({ kind: 'merge', rules: [] })
+    const after = await evaluatePull({ base: merged, head, reviews: [yes], shows: 4 })
     expect(after.kind).toBe('wait')
     expect(after.rules).toContain('approved-something-else')
     expect(after.what).toContain('because the effect changed: operators/mine/ci.yaml (newly changed')
     expect(after.what).toContain('adds mallory')
     const again = createReview('alan', head, 5)
-    expect(await evaluate({ base: merged, head, reviews: [yes, again] })).toMatchObject({
+    expect(await evaluatePull({ base: merged, head, reviews: [yes, again] })).toMatchObject({
       kind: 'merge',
       rules: [],
     })
   })
   test('read after the merge of the ancestor is for what GitHub showed, for any method', async () => {
-    const { base, first, head, merged } = createTwoStepPull()
+    const { base, first, head, merged } = createTwoCommitPull()
     for (const tip of [merged, first]) {
-      currentPull += 1
-      const seen = await evaluate({
+      currentPullNumber += 1
+      const seen = await evaluatePull({
         base: tip,
         head,
         shownBase: base,
@@ -158,8 +158,8 @@ describe('an approval by review', () => {
       expect(seen.rules).toContain('approved-something-else')
     }
     // The base that GitHub reports can be newer than the review, so it does not prove what the review was for.
-    currentPull += 1
-    const late = await evaluate({
+    currentPullNumber += 1
+    const late = await evaluatePull({
       base: merged,
       head,
       shownBase: merged,
@@ -168,33 +168,33 @@ describe('an approval by review', () => {
     expect(late.kind).toBe('wait')
   })
   test('counts for what was last shown before it, even if it is read late', async () => {
-    const { base, head, merged } = createTwoStepPull()
-    await evaluate({ base, head, shows: 1 })
-    await evaluate({ base: merged, head, shows: 5 })
+    const { base, head, merged } = createTwoCommitPull()
+    await evaluatePull({ base, head, shows: 1 })
+    await evaluatePull({ base: merged, head, shows: 5 })
     const early = createReview('alan', head, 3)
     const reviews = [early]
-    expect((await evaluate({ base: merged, head, shownBase: merged, reviews })).kind).toBe('wait')
+    expect((await evaluatePull({ base: merged, head, shownBase: merged, reviews })).kind).toBe('wait')
     // The change was shown in the same second, possibly after the review.
     const meanwhile = createReview('alan', head, 5)
-    expect((await evaluate({ base: merged, head, reviews: [early, meanwhile] })).kind).toBe('wait')
+    expect((await evaluatePull({ base: merged, head, reviews: [early, meanwhile] })).kind).toBe('wait')
   })
   test('given before anything was shown counts if GitHub showed the same', async () => {
-    const { base, head } = createTwoStepPull()
+    const { base, head } = createTwoCommitPull()
     const reviews = [createReview('alan', head, 2)]
-    expect((await evaluate({ base, head, shownBase: base, reviews })).kind).toBe('merge')
-    currentPull += 1
+    expect((await evaluatePull({ base, head, shownBase: base, reviews })).kind).toBe('merge')
+    currentPullNumber += 1
     const elsewhere = scenario.origin.commit({ ...currentFiles, 'operators/other/notes.md': '2\n' }, [base])
-    expect((await evaluate({ base: elsewhere, head, shownBase: base, reviews })).kind).toBe('merge')
-    currentPull += 1
-    expect((await evaluate({ base, head, reviews })).kind).toBe('wait')
+    expect((await evaluatePull({ base: elsewhere, head, shownBase: base, reviews })).kind).toBe('merge')
+    currentPullNumber += 1
+    expect((await evaluatePull({ base, head, reviews })).kind).toBe('wait')
   })
   test('remains valid after other files change on the base', async () => {
-    const { base, head } = createTwoStepPull()
-    await evaluate({ base, head, shows: 1 })
+    const { base, head } = createTwoCommitPull()
+    await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
-    expect((await evaluate({ base, head, reviews })).kind).toBe('merge')
+    expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
     const elsewhere = scenario.origin.commit({ ...currentFiles, 'operators/other/notes.md': '2\n' }, [base])
-    expect(await evaluate({ base: elsewhere, head, reviews })).toMatchObject({ kind: 'merge', rules: [] })
+    expect(await evaluatePull({ base: elsewhere, head, reviews })).toMatchObject({ kind: 'merge', rules: [] })
   })
   test('is for the effect of a list on owners, which depends on the other lists', async () => {
     const listed = { CODEOWNERS: '/operators/mine/ @mallory\n', ...reviewersWithoutMallory }
@@ -203,100 +203,101 @@ describe('an approval by review', () => {
       { ...currentFiles, ...listed, 'operators/mine/ci.yaml': currentFiles['operators/mine/ci.yaml'] ?? '' },
       [base],
     )
-    await evaluate({ base, head, shows: 1 })
+    await evaluatePull({ base, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
-    expect((await evaluate({ base, head, reviews })).kind).toBe('merge')
+    expect((await evaluatePull({ base, head, reviews })).kind).toBe('merge')
     const removed = scenario.origin.commit(
       { ...currentFiles, ...listed, CODEOWNERS: '/operators/other/ @olga\n' },
       [base],
     )
-    const after = await evaluate({ base: removed, head, reviews })
+    const after = await evaluatePull({ base: removed, head, reviews })
     expect(after.kind).toBe('wait')
     expect(after.what).toContain('adds mallory')
   })
   test('remains valid after a revert on the base, and merges nothing that the base already has', async () => {
     const base = scenario.origin.commit(currentFiles)
-    const done = scenario.origin.commit({ ...currentFiles, ...harmlessChange }, [base])
+    const done = scenario.origin.commit({ ...currentFiles, ...notesFileChange }, [base])
     const head = scenario.origin.commit(
-      { ...currentFiles, ...harmlessChange, 'operators/mine/x.md': 'x\n' },
+      { ...currentFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
       [done],
     )
-    await evaluate({ base: done, head, shows: 1 })
+    await evaluatePull({ base: done, head, shows: 1 })
     const reviews = [createReview('alan', head, 2)]
-    expect((await evaluate({ base: done, head, reviews })).kind).toBe('merge')
+    expect((await evaluatePull({ base: done, head, reviews })).kind).toBe('merge')
     // The history of the head contains the change, so a merge keeps the revert on the base.
     const reverted = scenario.origin.commit(currentFiles, [done])
-    expect((await evaluate({ base: reverted, head, reviews })).kind).toBe('merge')
+    expect((await evaluatePull({ base: reverted, head, reviews })).kind).toBe('merge')
     const other = scenario.origin.commit(
-      { ...currentFiles, ...harmlessChange, 'operators/mine/x.md': 'y\n' },
+      { ...currentFiles, ...notesFileChange, 'operators/mine/x.md': 'y\n' },
       [base],
     )
     const both = scenario.origin.commit(
-      { ...currentFiles, ...harmlessChange, 'operators/mine/x.md': 'x\n' },
+      { ...currentFiles, ...notesFileChange, 'operators/mine/x.md': 'x\n' },
       [done, other],
     )
-    expect((await evaluate({ base: both, head, reviews })).kind).not.toBe('merge')
+    expect((await evaluatePull({ base: both, head, reviews })).kind).not.toBe('merge')
   })
 })
 
 describe('a command', () => {
   test('to approve is for the shown effect, and is stale if that changed before it was read', async () => {
-    const { base, head, merged } = createTwoStepPull()
-    await evaluate({ base, head, shows: 1 })
+    const { base, head, merged } = createTwoCommitPull()
+    await evaluatePull({ base, head, shows: 1 })
     const yes = createComment('alan', '/approve', 2)
-    expect(await evaluate({ base, head, comments: [yes] })).toMatchObject({
+    expect(await evaluatePull({ base, head, comments: [yes] })).toMatchObject({
       kind: 'merge',
       commands: ['done'],
     })
-    expect(await evaluate({ base: merged, head, comments: [yes] })).toMatchObject({
+    expect(await evaluatePull({ base: merged, head, comments: [yes] })).toMatchObject({
       kind: 'wait',
       commands: [],
     })
     const late = createComment('alan', '/approve', 3)
-    const after = await evaluate({ base: merged, head, comments: [yes, late], shows: 4 })
+    const after = await evaluatePull({ base: merged, head, comments: [yes, late], shows: 4 })
     expect(after).toMatchObject({ kind: 'wait', commands: ['stale'] })
     const again = createComment('alan', '/approve', 5)
-    expect((await evaluate({ base: merged, head, comments: [yes, late, again] })).kind).toBe('merge')
+    expect((await evaluatePull({ base: merged, head, comments: [yes, late, again] })).kind).toBe('merge')
   })
   test('that confirms a push is for the shown effect', async () => {
-    const { base, head, merged } = createTwoStepPull()
+    const { base, head, merged } = createTwoCommitPull()
     const pusher = scenario.fakeAccounts.person('eve')
     const pull = { head, author: 'alice', pusher }
-    await evaluate({ ...pull, base, shows: 1 })
+    await evaluatePull({ ...pull, base, shows: 1 })
     const comments = [createComment('alice', '/approve', 2)]
-    expect((await evaluate({ ...pull, base, comments })).kind).toBe('merge')
-    const after = await evaluate({ ...pull, base: merged, comments })
+    expect((await evaluatePull({ ...pull, base, comments })).kind).toBe('merge')
+    const after = await evaluatePull({ ...pull, base: merged, comments })
     expect(after.kind).toBe('wait')
     expect(after.rules).toContain('foreign-push')
   })
   test('to merge is for the shown effect', async () => {
     const off = { '.github/catalog-bot.yml': 'merge: {enabled: false}\n' }
-    const { base, head, merged } = createTwoStepPull(off)
+    const { base, head, merged } = createTwoCommitPull(off)
     const pull = { head, author: 'maria' }
-    await evaluate({ ...pull, base, shows: 1 })
+    await evaluatePull({ ...pull, base, shows: 1 })
     const comments = [createComment('alan', '/merge', 2)]
-    expect((await evaluate({ ...pull, base, comments })).kind).toBe('merge')
-    expect(await evaluate({ ...pull, base: merged, comments })).toMatchObject({
+    expect((await evaluatePull({ ...pull, base, comments })).kind).toBe('merge')
+    expect(await evaluatePull({ ...pull, base: merged, comments })).toMatchObject({
       kind: 'wait',
       reasons: ['merge-disabled'],
     })
     // A request that is withdrawn or edited does not count.
     for (const edited of [{ body: '/hold' }, { updatedAt: atMinute(9) }])
       expect(
-        (await evaluate({ ...pull, base, comments: comments.map((one) => ({ ...one, ...edited })) })).kind,
+        (await evaluatePull({ ...pull, base, comments: comments.map((one) => ({ ...one, ...edited })) }))
+          .kind,
       ).toBe('wait')
-    expect((await evaluate({ ...pull, base, comments: [] })).kind).toBe('wait')
+    expect((await evaluatePull({ ...pull, base, comments: [] })).kind).toBe('wait')
   })
   test('that lifts a hold is for the shown effect', async () => {
-    const { base, head, merged } = createTwoStepPull()
+    const { base, head, merged } = createTwoCommitPull()
     const pull = { head, author: 'maria' }
     const hold = createComment('alan', '/hold', 1)
-    expect((await evaluate({ ...pull, base, comments: [hold], shows: 1 })).reasons).toEqual(['held'])
+    expect((await evaluatePull({ ...pull, base, comments: [hold], shows: 1 })).reasons).toEqual(['held'])
     const comments = [hold, createComment('alan', '/unhold', 2)]
-    expect((await evaluate({ ...pull, base, comments })).kind).toBe('merge')
-    expect((await evaluate({ ...pull, base: merged, comments })).reasons).toEqual(['held'])
+    expect((await evaluatePull({ ...pull, base, comments })).kind).toBe('merge')
+    expect((await evaluatePull({ ...pull, base: merged, comments })).reasons).toEqual(['held'])
     const pushed = scenario.origin.commit({ ...currentFiles, 'operators/mine/notes.md': '3\n' }, [head])
-    expect((await evaluate({ ...pull, base, head: pushed, comments })).reasons).toEqual(['held'])
+    expect((await evaluatePull({ ...pull, base, head: pushed, comments })).reasons).toEqual(['held'])
   })
 })
 

@@ -5,7 +5,7 @@ import type { GitHubAccount, PullSnapshot } from '../../../src/pull-request/snap
 import { matchesNamePattern } from '../../../src/config/automation.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, FakeAccounts, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
@@ -31,10 +31,10 @@ const createBaseFiles = (account = "'release-bot[bot]'", more = ''): OriginFiles
   '.github/catalog-bot.yml': automationConfig(account, more),
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/mine/ci.yaml': 'reviewers:\n  - alice\n',
-  [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']),
-  [catalogPath('victim')]: catalogYaml('victim', ['1.0.0']),
+  [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
+  [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
 })
-const catalogWithNewBundle = (name = 'mine') => catalogYaml(name, ['1.0.0', '1.1.0'])
+const catalogWithNewBundle = (name = 'mine') => createCatalogYaml(name, ['1.0.0', '1.1.0'])
 const sameRepositorySnapshot: Partial<PullSnapshot> = { headRepository: { owner: 'Acme', name: 'Catalog' } }
 
 /** The verdict on a pull request that changes files of the base to these. */
@@ -57,17 +57,20 @@ describe('an automation account', () => {
   test('cannot change another package alone', async () => {
     expect(await evaluatePull({ [catalogPath('victim')]: catalogWithNewBundle('victim') })).toBe('wait')
     // Blobs of its package in the directory of another package also require the owners of that package.
-    const both = `${catalogYaml('victim', ['1.0.0'])}---\n${catalogWithNewBundle()}`
+    const both = `${createCatalogYaml('victim', ['1.0.0'])}---\n${catalogWithNewBundle()}`
     expect(await evaluatePull({ [catalogPath('victim')]: both, [catalogPath('mine')]: '' })).not.toBe('merge')
   })
   test('cannot change a channel that does not match its patterns', async () => {
     const renamed = (text: string) => text.replaceAll('stable', 'candidate')
-    const base = { ...createBaseFiles(), [catalogPath('mine')]: renamed(catalogYaml('mine', ['1.0.0'])) }
+    const base = {
+      ...createBaseFiles(),
+      [catalogPath('mine')]: renamed(createCatalogYaml('mine', ['1.0.0'])),
+    }
     expect(await evaluatePull({ [catalogPath('mine')]: renamed(catalogWithNewBundle()) }, { base })).toBe(
       'wait',
     )
     const nightly = (text: string) => text.replaceAll('stable', 'edge-nightly')
-    const own = { ...createBaseFiles(), [catalogPath('mine')]: nightly(catalogYaml('mine', ['1.0.0'])) }
+    const own = { ...createBaseFiles(), [catalogPath('mine')]: nightly(createCatalogYaml('mine', ['1.0.0'])) }
     expect(
       await evaluatePull({ [catalogPath('mine')]: nightly(catalogWithNewBundle()) }, { base: own }),
     ).toBe('merge')
@@ -81,9 +84,9 @@ describe('an automation account', () => {
     expect(
       await evaluatePull({ 'operators/mine/ci.yaml': "reviewers:\n  - alice\n  - 'release-bot[bot]'\n" }),
     ).not.toBe('merge')
-    expect(await evaluatePull({ [catalogPath('nightly-new')]: catalogYaml('nightly-new', ['1.0.0']) })).toBe(
-      'wait',
-    )
+    expect(
+      await evaluatePull({ [catalogPath('nightly-new')]: createCatalogYaml('nightly-new', ['1.0.0']) }),
+    ).toBe('wait')
   })
   test('cannot change its grant alone', async () => {
     const widened = {

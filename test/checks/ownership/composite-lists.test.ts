@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { formatChangeAsText, describeChangeLines } from '../../../src/report/describe-change.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,
   type OwnershipEvaluation,
@@ -17,72 +17,92 @@ beforeAll(async () => {
 })
 afterAll(() => scenario.close())
 
-const listImage = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
-const listEntry = (name: string, digit: string) => `  - name: ${name}\n    image: ${listImage(digit)}\n`
-const compositeList = (...entries: string[]) => `name: community\nreferences:\n${entries.join('')}`
-const listPath = 'catalog-template.yaml'
-const ownEntry = listEntry('mine', '1')
-const victimEntry = listEntry('victim', '2')
-const currentList = compositeList(ownEntry, victimEntry)
+const formatListedImageReference = (digit: string) => `quay.io/test/list@sha256:${digit.repeat(64)}`
+const createCompositeEntryYaml = (name: string, digit: string) =>
+  `  - name: ${name}\n    image: ${formatListedImageReference(digit)}\n`
+const createCompositeTemplateYaml = (...entries: string[]) =>
+  `name: community\nreferences:\n${entries.join('')}`
+const compositeTemplatePath = 'catalog-template.yaml'
+const authorCompositeEntry = createCompositeEntryYaml('mine', '1')
+const victimCompositeEntry = createCompositeEntryYaml('victim', '2')
+const currentCompositeTemplate = createCompositeTemplateYaml(authorCompositeEntry, victimCompositeEntry)
 
 /** Alice owns `mine`, Vera owns `victim`, Maria maintains the repository. */
 const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   'operators/mine/ci.yaml': 'reviewers:\n  - alice\n',
   'operators/victim/ci.yaml': 'reviewers:\n  - vera\n',
-  'catalog/mine/index.yaml': catalogYaml('mine', ['1.0.0']),
-  'catalog/victim/index.yaml': catalogYaml('victim', ['1.0.0']),
-  [listPath]: currentList,
+  'catalog/mine/index.yaml': createCatalogYaml('mine', ['1.0.0']),
+  'catalog/victim/index.yaml': createCatalogYaml('victim', ['1.0.0']),
+  [compositeTemplatePath]: currentCompositeTemplate,
 }
-const evaluateListChange = (list: string, author = 'alice', from = currentList, more: OriginFiles = {}) =>
+const evaluateCompositeChange = (
+  list: string,
+  author = 'alice',
+  from = currentCompositeTemplate,
+  more: OriginFiles = {},
+) =>
   scenario.evaluatePull(
-    { ...baseFiles, [listPath]: from },
-    { ...baseFiles, ...more, [listPath]: list },
+    { ...baseFiles, [compositeTemplatePath]: from },
+    { ...baseFiles, ...more, [compositeTemplatePath]: list },
     { author },
   )
 const formatFindings = ({ outcome }: OwnershipEvaluation) =>
   outcome.findings.map(({ rule, data }) => [rule, data?.['package']])
-const listPathRoles = ({ input }: OwnershipEvaluation) =>
+const listChangedPathRoles = ({ input }: OwnershipEvaluation) =>
   input.change.paths.map((touched) => touched.role.kind)
 
 describe('an owner', () => {
   test('can update the reference of their package alone', async () => {
-    const judged = await evaluateListChange(compositeList(listEntry('mine', '3'), victimEntry))
+    const judged = await evaluateCompositeChange(
+      createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
+    )
     expect(judged.outcome.findings).toEqual([])
     expect(judged.verdict.kind).toBe('merge')
-    expect(listPathRoles(judged)).toEqual(['references'])
+    expect(listChangedPathRoles(judged)).toEqual(['references'])
     expect(judged.input.change.references).toMatchObject([
       {
-        reference: listImage('3'),
-        at: { file: listPath, line: 4, column: 12 },
+        reference: formatListedImageReference('3'),
+        at: { file: compositeTemplatePath, line: 4, column: 12 },
         package: 'mine',
         role: 'listed',
       },
     ])
     expect(formatChangeAsText(describeChangeLines(judged.input.change))).toEqual([
-      `composite file ${listPath}:`,
-      `  reference mine: ${listImage('1')} → ${listImage('3')}`,
+      `composite file ${compositeTemplatePath}:`,
+      `  reference mine: ${formatListedImageReference('1')} → ${formatListedImageReference('3')}`,
     ])
   })
 
   test('can do so in every location and style of a list', async () => {
     for (const [file, from, to] of [
-      ['catalog.yaml', currentList, compositeList(listEntry('mine', '3'), victimEntry)],
-      ['deploy/catalogs.yml', currentList, compositeList(listEntry('mine', '3'), victimEntry)],
       [
-        listPath,
-        `# who: 目录\n${currentList}# end\n`.replace('name: mine', '"name": "mine"'),
-        `# who: 目录\n${currentList}# end\n`
-          .replace('name: mine', '"name": "mine"')
-          .replace(listImage('1'), listImage('3')),
+        'catalog.yaml',
+        currentCompositeTemplate,
+        createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
       ],
       [
-        listPath,
-        currentList.replace('  - name: mine', '  # renovate: mine\n  - name: mine'),
-        compositeList(`  # renovate: mine 2\n${listEntry('mine', '3')}`, victimEntry),
+        'deploy/catalogs.yml',
+        currentCompositeTemplate,
+        createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
+      ],
+      [
+        compositeTemplatePath,
+        `# who: 目录\n${currentCompositeTemplate}# end\n`.replace('name: mine', '"name": "mine"'),
+        `# who: 目录\n${currentCompositeTemplate}# end\n`
+          .replace('name: mine', '"name": "mine"')
+          .replace(formatListedImageReference('1'), formatListedImageReference('3')),
+      ],
+      [
+        compositeTemplatePath,
+        currentCompositeTemplate.replace('  - name: mine', '  # renovate: mine\n  - name: mine'),
+        createCompositeTemplateYaml(
+          `  # renovate: mine 2\n${createCompositeEntryYaml('mine', '3')}`,
+          victimCompositeEntry,
+        ),
       ],
     ] as const) {
-      const { [listPath]: _, ...rest } = baseFiles
+      const { [compositeTemplatePath]: _, ...rest } = baseFiles
       const judged = await scenario.evaluatePull(
         { ...rest, [file]: from },
         { ...rest, [file]: to },
@@ -93,16 +113,27 @@ describe('an owner', () => {
   })
 
   test('of another reference must approve only that reference', async () => {
-    const judged = await evaluateListChange(compositeList(listEntry('mine', '3'), listEntry('victim', '4')))
+    const judged = await evaluateCompositeChange(
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3'),
+        createCompositeEntryYaml('victim', '4'),
+      ),
+    )
     expect(formatFindings(judged)).toEqual([['not-owner', 'victim']])
-    expect(judged.outcome.findings[0]?.at).toEqual({ file: listPath, line: 5, column: 11 })
+    expect(judged.outcome.findings[0]?.at).toEqual({ file: compositeTemplatePath, line: 5, column: 11 })
     expect(judged.outcome.waiting).toEqual([{ what: 'an owner of victim must approve', who: ['vera'] }])
   })
 
   test('with the approval of the other owner can merge both changes in one file', async () => {
     const from = scenario.origin.commit(baseFiles)
     const head = scenario.origin.commit(
-      { ...baseFiles, [listPath]: compositeList(listEntry('mine', '3'), listEntry('victim', '4')) },
+      {
+        ...baseFiles,
+        [compositeTemplatePath]: createCompositeTemplateYaml(
+          createCompositeEntryYaml('mine', '3'),
+          createCompositeEntryYaml('victim', '4'),
+        ),
+      },
       [from],
     )
     const judge = (login: string) =>
@@ -113,16 +144,35 @@ describe('an owner', () => {
 
   test('needs a maintainer to add or remove any reference', async () => {
     expect(
-      formatFindings(await evaluateListChange(compositeList(ownEntry, victimEntry, listEntry('other', '5')))),
+      formatFindings(
+        await evaluateCompositeChange(
+          createCompositeTemplateYaml(
+            authorCompositeEntry,
+            victimCompositeEntry,
+            createCompositeEntryYaml('other', '5'),
+          ),
+        ),
+      ),
     ).toEqual([['new-package', 'other']])
-    expect(formatFindings(await evaluateListChange(compositeList(victimEntry)))).toEqual([
-      ['consent-missing', 'mine'],
-    ])
     expect(
-      (await evaluateListChange(compositeList(ownEntry, victimEntry, listEntry('other', '5')), 'maria'))
-        .verdict.kind,
+      formatFindings(await evaluateCompositeChange(createCompositeTemplateYaml(victimCompositeEntry))),
+    ).toEqual([['consent-missing', 'mine']])
+    expect(
+      (
+        await evaluateCompositeChange(
+          createCompositeTemplateYaml(
+            authorCompositeEntry,
+            victimCompositeEntry,
+            createCompositeEntryYaml('other', '5'),
+          ),
+          'maria',
+        )
+      ).verdict.kind,
     ).toBe('merge')
-    expect((await evaluateListChange(compositeList(victimEntry), 'maria')).verdict.kind).toBe('merge')
+    expect(
+      (await evaluateCompositeChange(createCompositeTemplateYaml(victimCompositeEntry), 'maria')).verdict
+        .kind,
+    ).toBe('merge')
   })
 })
 
@@ -135,32 +185,61 @@ describe('the configuration of a list', () => {
     const judge = (list: string) =>
       scenario.evaluatePull(
         { ...baseFiles, ...config },
-        { ...baseFiles, ...config, [listPath]: list },
+        { ...baseFiles, ...config, [compositeTemplatePath]: list },
         { author: 'alice' },
       )
-    expect((await judge(compositeList(victimEntry))).verdict.kind).toBe('merge')
-    expect((await judge(compositeList(ownEntry))).verdict.kind).toBe('wait')
-    expect(formatFindings(await judge(compositeList(listEntry('mine', '3'), victimEntry)))).toEqual([
-      ['consent-missing', 'mine'],
-    ])
-    expect((await judge(compositeList(ownEntry, victimEntry, listEntry('other', '5')))).verdict.kind).toBe(
-      'wait',
-    )
+    expect((await judge(createCompositeTemplateYaml(victimCompositeEntry))).verdict.kind).toBe('merge')
+    expect((await judge(createCompositeTemplateYaml(authorCompositeEntry))).verdict.kind).toBe('wait')
+    expect(
+      formatFindings(
+        await judge(createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry)),
+      ),
+    ).toEqual([['consent-missing', 'mine']])
+    expect(
+      (
+        await judge(
+          createCompositeTemplateYaml(
+            authorCompositeEntry,
+            victimCompositeEntry,
+            createCompositeEntryYaml('other', '5'),
+          ),
+        )
+      ).verdict.kind,
+    ).toBe('wait')
   })
 
   test('can define the owners of a reference without a package', async () => {
     const config = { '.github/catalog-bot.yml': 'owners:\n  packages:\n    lonely: [nina]\n' }
-    const from = compositeList(ownEntry, victimEntry, listEntry('lonely', '6'))
+    const from = createCompositeTemplateYaml(
+      authorCompositeEntry,
+      victimCompositeEntry,
+      createCompositeEntryYaml('lonely', '6'),
+    )
     const judge = (author: string) =>
       scenario.evaluatePull(
-        { ...baseFiles, ...config, [listPath]: from },
-        { ...baseFiles, ...config, [listPath]: from.replace(listImage('6'), listImage('7')) },
+        { ...baseFiles, ...config, [compositeTemplatePath]: from },
+        {
+          ...baseFiles,
+          ...config,
+          [compositeTemplatePath]: from.replace(
+            formatListedImageReference('6'),
+            formatListedImageReference('7'),
+          ),
+        },
         { author },
       )
     expect((await judge('nina')).verdict.kind).toBe('merge')
     expect((await judge('alice')).verdict.kind).toBe('wait')
-    const orphan = compositeList(ownEntry, victimEntry, listEntry('orphan', '6'))
-    const changed = await evaluateListChange(orphan.replace(listImage('6'), listImage('7')), 'alice', orphan)
+    const orphan = createCompositeTemplateYaml(
+      authorCompositeEntry,
+      victimCompositeEntry,
+      createCompositeEntryYaml('orphan', '6'),
+    )
+    const changed = await evaluateCompositeChange(
+      orphan.replace(formatListedImageReference('6'), formatListedImageReference('7')),
+      'alice',
+      orphan,
+    )
     expect(changed.verdict.kind).toBe('wait')
     expect(changed.outcome.waiting).toMatchObject([{ who: ['maria'] }])
   })
@@ -171,13 +250,21 @@ describe('a package whose directory has another name', () => {
     const alias: OriginFiles = {
       ...baseFiles,
       'operators/alias-operator/ci.yaml': 'reviewers:\n  - nina\n',
-      'catalog/alias-operator/index.yaml': catalogYaml('alias', ['1.0.0']),
-      [listPath]: compositeList(ownEntry, victimEntry, listEntry('alias', '6')),
+      'catalog/alias-operator/index.yaml': createCatalogYaml('alias', ['1.0.0']),
+      [compositeTemplatePath]: createCompositeTemplateYaml(
+        authorCompositeEntry,
+        victimCompositeEntry,
+        createCompositeEntryYaml('alias', '6'),
+      ),
     }
     const head: OriginFiles = {
       ...alias,
-      'catalog/mine/index.yaml': catalogYaml('mine', ['1.0.0', '1.1.0']),
-      [listPath]: compositeList(ownEntry, victimEntry, listEntry('alias', '7')),
+      'catalog/mine/index.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']),
+      [compositeTemplatePath]: createCompositeTemplateYaml(
+        authorCompositeEntry,
+        victimCompositeEntry,
+        createCompositeEntryYaml('alias', '7'),
+      ),
     }
     const judged = await scenario.evaluatePull(alias, head, { author: 'alice' })
     expect(judged.outcome.findings).toMatchObject([
@@ -187,8 +274,8 @@ describe('a package whose directory has another name', () => {
 })
 
 describe('T11: an owner of one entry', () => {
-  const expectRejected = async (list: string, from = currentList) => {
-    const judged = await evaluateListChange(list, 'alice', from)
+  const expectRejected = async (list: string, from = currentCompositeTemplate) => {
+    const judged = await evaluateCompositeChange(list, 'alice', from)
     expect(judged.verdict.kind).not.toBe('merge')
     return judged
   }
@@ -196,36 +283,68 @@ describe('T11: an owner of one entry', () => {
   test.each([
     [
       'gives the other entry’s name to their image',
-      compositeList(listEntry('victim', '1'), listEntry('mine', '2')),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('victim', '1'),
+        createCompositeEntryYaml('mine', '2'),
+      ),
     ],
-    ['swaps the images of the two entries', compositeList(listEntry('mine', '2'), listEntry('victim', '1'))],
-    ['renames their entry to the other entry’s name', compositeList(listEntry('victim', '1'), victimEntry)],
-    ['removes the other entry', compositeList(listEntry('mine', '3'))],
+    [
+      'swaps the images of the two entries',
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '2'),
+        createCompositeEntryYaml('victim', '1'),
+      ),
+    ],
+    [
+      'renames their entry to the other entry’s name',
+      createCompositeTemplateYaml(createCompositeEntryYaml('victim', '1'), victimCompositeEntry),
+    ],
+    ['removes the other entry', createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'))],
     [
       'adds a second entry with the other entry’s name',
-      compositeList(listEntry('mine', '3'), victimEntry, listEntry('victim', '4')),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3'),
+        victimCompositeEntry,
+        createCompositeEntryYaml('victim', '4'),
+      ),
     ],
     [
       'adds a second entry with the name in another case',
-      compositeList(listEntry('mine', '3'), victimEntry, listEntry('Victim', '4')),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3'),
+        victimCompositeEntry,
+        createCompositeEntryYaml('Victim', '4'),
+      ),
     ],
-    ['reorders the entries', compositeList(victimEntry, listEntry('mine', '3'))],
+    [
+      'reorders the entries',
+      createCompositeTemplateYaml(victimCompositeEntry, createCompositeEntryYaml('mine', '3')),
+    ],
     [
       'comments out the image of the other entry',
-      compositeList(listEntry('mine', '3'), victimEntry.replace('    image', '    #image')),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3'),
+        victimCompositeEntry.replace('    image', '    #image'),
+      ),
     ],
     [
       'comments out the other entry',
-      compositeList(listEntry('mine', '3'), victimEntry.replaceAll(/^/gm, '#')),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3'),
+        victimCompositeEntry.replaceAll(/^/gm, '#'),
+      ),
     ],
     [
       'changes the quotes of the other entry’s name',
-      compositeList(ownEntry, victimEntry.replace('victim', '"victim"')),
+      createCompositeTemplateYaml(authorCompositeEntry, victimCompositeEntry.replace('victim', '"victim"')),
     ],
-    ['adds a field to the other entry', compositeList(ownEntry, `${victimEntry}    channel: evil\n`)],
-    ['adds a field next to the list', `${currentList}extra: yes\n`],
-    ['changes the name of the list', currentList.replace('community', 'evil')],
-    ['renames the key of the list', currentList.replace('references:', 'References:')],
+    [
+      'adds a field to the other entry',
+      createCompositeTemplateYaml(authorCompositeEntry, `${victimCompositeEntry}    channel: evil\n`),
+    ],
+    ['adds a field next to the list', `${currentCompositeTemplate}extra: yes\n`],
+    ['changes the name of the list', currentCompositeTemplate.replace('community', 'evil')],
+    ['renames the key of the list', currentCompositeTemplate.replace('references:', 'References:')],
   ])('%s, and is not merged', async (_, list) => {
     await expectRejected(list)
   })
@@ -233,94 +352,202 @@ describe('T11: an owner of one entry', () => {
   test.each([
     [
       'an anchor and a merge key',
-      compositeList(ownEntry.replace('- name', '- &a\n    name'), `${victimEntry}    <<: *a\n`),
+      createCompositeTemplateYaml(
+        authorCompositeEntry.replace('- name', '- &a\n    name'),
+        `${victimCompositeEntry}    <<: *a\n`,
+      ),
     ],
     [
       'an alias for the image of the other entry',
-      compositeList(ownEntry.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`),
+      createCompositeTemplateYaml(
+        authorCompositeEntry.replace('image: ', 'image: &i '),
+        `  - name: victim\n    image: *i\n`,
+      ),
     ],
-    ['an anchor without an alias', compositeList(ownEntry.replace('image: ', 'image: &i '), victimEntry)],
+    [
+      'an anchor without an alias',
+      createCompositeTemplateYaml(
+        authorCompositeEntry.replace('image: ', 'image: &i '),
+        victimCompositeEntry,
+      ),
+    ],
     [
       'a second image in their entry',
-      compositeList(`${ownEntry}    image: ${listImage('4')}\n`, victimEntry),
+      createCompositeTemplateYaml(
+        `${authorCompositeEntry}    image: ${formatListedImageReference('4')}\n`,
+        victimCompositeEntry,
+      ),
     ],
     [
       'a second image key in another case',
-      compositeList(`${ownEntry}    Image: ${listImage('4')}\n`, victimEntry),
+      createCompositeTemplateYaml(
+        `${authorCompositeEntry}    Image: ${formatListedImageReference('4')}\n`,
+        victimCompositeEntry,
+      ),
     ],
-    ['a second name key in another case', compositeList(`${ownEntry}    NAME: victim\n`, victimEntry)],
-    ['a second list', `${currentList}references:\n${listEntry('victim', '4')}`],
-    ['a second list key in another case', `${currentList}REFERENCES:\n${listEntry('victim', '4')}`],
-    ['a second document', `${currentList}---\n${compositeList(listEntry('victim', '4'))}`],
-    ['a tag', compositeList(ownEntry.replace('image: ', 'image: !!str '), victimEntry)],
-    ['a non-specific tag', compositeList(ownEntry.replace('image: ', 'image: ! '), victimEntry)],
-    ['a name in hexadecimal', compositeList(ownEntry, victimEntry, listEntry('0x10', '4'))],
-    ['an escape in a name', compositeList(ownEntry, victimEntry, listEntry('"v\\x69ctim"', '4'))],
+    [
+      'a second name key in another case',
+      createCompositeTemplateYaml(`${authorCompositeEntry}    NAME: victim\n`, victimCompositeEntry),
+    ],
+    ['a second list', `${currentCompositeTemplate}references:\n${createCompositeEntryYaml('victim', '4')}`],
+    [
+      'a second list key in another case',
+      `${currentCompositeTemplate}REFERENCES:\n${createCompositeEntryYaml('victim', '4')}`,
+    ],
+    [
+      'a second document',
+      `${currentCompositeTemplate}---\n${createCompositeTemplateYaml(createCompositeEntryYaml('victim', '4'))}`,
+    ],
+    [
+      'a tag',
+      createCompositeTemplateYaml(
+        authorCompositeEntry.replace('image: ', 'image: !!str '),
+        victimCompositeEntry,
+      ),
+    ],
+    [
+      'a non-specific tag',
+      createCompositeTemplateYaml(authorCompositeEntry.replace('image: ', 'image: ! '), victimCompositeEntry),
+    ],
+    [
+      'a name in hexadecimal',
+      createCompositeTemplateYaml(
+        authorCompositeEntry,
+        victimCompositeEntry,
+        createCompositeEntryYaml('0x10', '4'),
+      ),
+    ],
+    [
+      'an escape in a name',
+      createCompositeTemplateYaml(
+        authorCompositeEntry,
+        victimCompositeEntry,
+        createCompositeEntryYaml('"v\\x69ctim"', '4'),
+      ),
+    ],
     [
       'a line that ends only for some parsers',
-      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u2028  - name: victim\n`), victimEntry),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \u2028  - name: victim\n`),
+        victimCompositeEntry,
+      ),
     ],
     [
       'a line that ends at a next-line character',
-      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u0085  - name: victim\n`), victimEntry),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \u0085  - name: victim\n`),
+        victimCompositeEntry,
+      ),
     ],
     [
       'a carriage return without a line feed',
-      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \r  - name: victim\n`), victimEntry),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \r  - name: victim\n`),
+        victimCompositeEntry,
+      ),
     ],
     [
       'characters that reverse the line',
-      compositeList(listEntry('mine', '3').replace(/\n$/, ` # \u202e\n`), victimEntry),
+      createCompositeTemplateYaml(
+        createCompositeEntryYaml('mine', '3').replace(/\n$/, ` # \u202e\n`),
+        victimCompositeEntry,
+      ),
     ],
-    ['a string over several lines', compositeList(`${ownEntry}    note: "one\n      two"\n`, victimEntry)],
-    ['a block scalar', compositeList(`${ownEntry}    note: |\n      - name: victim\n`, victimEntry)],
+    [
+      'a string over several lines',
+      createCompositeTemplateYaml(
+        `${authorCompositeEntry}    note: "one\n      two"\n`,
+        victimCompositeEntry,
+      ),
+    ],
+    [
+      'a block scalar',
+      createCompositeTemplateYaml(
+        `${authorCompositeEntry}    note: |\n      - name: victim\n`,
+        victimCompositeEntry,
+      ),
+    ],
     [
       'entries on one line',
       `name: community\nreferences: [{name: mine, image: a}, {name: victim, image: b}]\n`,
     ],
-    ['an entry in braces', compositeList(`  - {name: mine, image: "${listImage('3')}"}\n`, victimEntry)],
+    [
+      'an entry in braces',
+      createCompositeTemplateYaml(
+        `  - {name: mine, image: "${formatListedImageReference('3')}"}\n`,
+        victimCompositeEntry,
+      ),
+    ],
     [
       'an entry within an entry',
-      compositeList(`${ownEntry}    more:\n      - name: victim\n        image: x\n`, victimEntry),
+      createCompositeTemplateYaml(
+        `${authorCompositeEntry}    more:\n      - name: victim\n        image: x\n`,
+        victimCompositeEntry,
+      ),
     ],
     ['an empty list', 'name: community\nreferences: []\n'],
     ['something that is not YAML', 'references: [\n'],
   ])('cannot hide a change with %s, which makes the file infrastructure', async (_, list) => {
     const judged = await expectRejected(list)
-    expect(listPathRoles(judged)).toEqual(['infrastructure'])
+    expect(listChangedPathRoles(judged)).toEqual(['infrastructure'])
     expect(judged.rules).toEqual(['outside-packages'])
-    expect((await evaluateListChange(list, 'maria')).verdict.kind).not.toBe('merge')
+    expect((await evaluateCompositeChange(list, 'maria')).verdict.kind).not.toBe('merge')
   })
 
   test('cannot use a base that already contains the same construct', async () => {
-    const from = compositeList(ownEntry.replace('image: ', 'image: &i '), `  - name: victim\n    image: *i\n`)
-    expect(listPathRoles(await expectRejected(from.replace(listImage('1'), listImage('3')), from))).toEqual([
-      'infrastructure',
-    ])
+    const from = createCompositeTemplateYaml(
+      authorCompositeEntry.replace('image: ', 'image: &i '),
+      `  - name: victim\n    image: *i\n`,
+    )
+    expect(
+      listChangedPathRoles(
+        await expectRejected(
+          from.replace(formatListedImageReference('1'), formatListedImageReference('3')),
+          from,
+        ),
+      ),
+    ).toEqual(['infrastructure'])
   })
 
   test('cannot make the list a link or an executable file, or add another list', async () => {
     const mode = (list: OriginFiles[string]) =>
-      scenario.evaluatePull(baseFiles, { ...baseFiles, [listPath]: list }, { author: 'alice' })
+      scenario.evaluatePull(baseFiles, { ...baseFiles, [compositeTemplatePath]: list }, { author: 'alice' })
     expect((await mode({ mode: '120000', content: 'operators/mine/ci.yaml' })).verdict.kind).not.toBe('merge')
-    const program = { mode: '100755', content: compositeList(listEntry('mine', '3'), victimEntry) } as const
+    const program = {
+      mode: '100755',
+      content: createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3'), victimCompositeEntry),
+    } as const
     expect((await mode(program)).verdict.kind).not.toBe('merge')
-    const own = await evaluateListChange(currentList, 'alice', currentList, {
-      'catalogs.yaml': compositeList(listEntry('mine', '3')),
+    const own = await evaluateCompositeChange(currentCompositeTemplate, 'alice', currentCompositeTemplate, {
+      'catalogs.yaml': createCompositeTemplateYaml(createCompositeEntryYaml('mine', '3')),
     })
-    expect(listPathRoles(own)).toEqual(['infrastructure'])
-    const hidden = { '.github/catalog.yaml': currentList }
+    expect(listChangedPathRoles(own)).toEqual(['infrastructure'])
+    const hidden = { '.github/catalog.yaml': currentCompositeTemplate }
     const judged = await scenario.evaluatePull(
       { ...baseFiles, ...hidden },
-      { ...baseFiles, '.github/catalog.yaml': compositeList(listEntry('mine', '3'), victimEntry) },
+      {
+        ...baseFiles,
+        '.github/catalog.yaml': createCompositeTemplateYaml(
+          createCompositeEntryYaml('mine', '3'),
+          victimCompositeEntry,
+        ),
+      },
       { author: 'alice' },
     )
-    expect(listPathRoles(judged)).toEqual(['infrastructure'])
+    expect(listChangedPathRoles(judged)).toEqual(['infrastructure'])
   })
 
   test('cannot add a name that looks like another entry', async () => {
-    const from = compositeList(ownEntry, victimEntry, listEntry('illusion', '6'))
-    const judged = await evaluateListChange(from + listEntry('il1usion', '7'), 'maria', from)
+    const from = createCompositeTemplateYaml(
+      authorCompositeEntry,
+      victimCompositeEntry,
+      createCompositeEntryYaml('illusion', '6'),
+    )
+    const judged = await evaluateCompositeChange(
+      from + createCompositeEntryYaml('il1usion', '7'),
+      'maria',
+      from,
+    )
     expect(judged.rules).toContain('confusable-name')
   })
 })
@@ -330,8 +557,10 @@ describe('an approval that is carried over', () => {
     const config = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
     const from = scenario.origin.commit({ ...baseFiles, ...config })
     const next = (list: string) =>
-      scenario.origin.commit({ ...baseFiles, ...config, [listPath]: list }, [from])
-    const first = next(compositeList(ownEntry, listEntry('victim', '4')))
+      scenario.origin.commit({ ...baseFiles, ...config, [compositeTemplatePath]: list }, [from])
+    const first = next(
+      createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '4')),
+    )
     const options = { author: 'alice', configDigest: 'd' }
     const { computeChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
     const seen = await scenario.evaluate(from, first, options)
@@ -349,10 +578,29 @@ describe('an approval that is carried over', () => {
     }
     const judge = (list: string) =>
       scenario.evaluate(from, next(list), { ...options, epoch: 1, approvals: [yes] })
-    expect((await judge(compositeList(ownEntry, listEntry('victim', '4')))).verdict.kind).toBe('merge')
-    expect((await judge(compositeList(ownEntry, listEntry('victim', '5')))).verdict.kind).toBe('wait')
-    expect((await judge(compositeList(listEntry('mine', '3'), listEntry('victim', '4')))).verdict.kind).toBe(
-      'wait',
-    )
+    expect(
+      (
+        await judge(
+          createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '4')),
+        )
+      ).verdict.kind,
+    ).toBe('merge')
+    expect(
+      (
+        await judge(
+          createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '5')),
+        )
+      ).verdict.kind,
+    ).toBe('wait')
+    expect(
+      (
+        await judge(
+          createCompositeTemplateYaml(
+            createCompositeEntryYaml('mine', '3'),
+            createCompositeEntryYaml('victim', '4'),
+          ),
+        )
+      ).verdict.kind,
+    ).toBe('wait')
   })
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
 import { renderReport } from '../../../src/report/report.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,
   FakeAccounts,
@@ -25,7 +25,7 @@ afterAll(() => scenario.close())
 const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria, max]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, olga]\n',
-  'catalogs/v4.20/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']),
+  'catalogs/v4.20/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
 }
 const filesOutsidePackages: OriginFiles = { ...baseFiles, Makefile: 'all:\n' }
 

@@ -11,7 +11,7 @@ import type { GitRepository } from '../../../src/ports/repository.ts'
 import { noopCache, noopPullMemory } from '../../../src/catalogs/null-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => scenario.close())
 
 const baseFiles: OriginFiles = {
-  'catalogs/v4.16/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']),
+  'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
   OWNERS: 'approvers: [maria]\n',
 }
 
@@ -46,7 +46,7 @@ function countRepositoryCalls(repository: GitRepository) {
 test('an evaluation of hundreds of files lists each tree once and reads each blob once', async () => {
   const head: Record<string, OriginFiles[string]> = { ...baseFiles }
   for (let at = 0; at < 300; at++) {
-    head[`catalogs/v4.16/p${at}/catalog.yaml`] = catalogYaml(`p${at}`, ['1.0.0'])
+    head[`catalogs/v4.16/p${at}/catalog.yaml`] = createCatalogYaml(`p${at}`, ['1.0.0'])
     head[`catalogs/v4.16/p${at}/OWNERS`] = `approvers: [owner-of-${at}]\n`
     head[`catalogs/v4.16/link${at}.yaml`] = { mode: '120000', content: `p${at}/catalog.yaml` }
   }
@@ -97,7 +97,7 @@ describe('the same change', () => {
   async function anInput(): Promise<CheckInput> {
     const from = scenario.origin.commit(baseFiles)
     const to = scenario.origin.commit(
-      { ...baseFiles, 'catalogs/v4.16/mine/catalog.yaml': catalogYaml('mine', ['1.0.0', '1.1.0']) },
+      { ...baseFiles, 'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0', '1.1.0']) },
       [from],
     )
     return (await scenario.evaluate(from, to, { author: 'alice' })).input
@@ -171,7 +171,7 @@ test('every new path in a directory that looks like another one is reported', as
   const to = scenario.origin.commit(
     {
       ...baseFiles,
-      [`${confusablePath}/catalog.yaml`]: catalogYaml('other', ['1.0.0']),
+      [`${confusablePath}/catalog.yaml`]: createCatalogYaml('other', ['1.0.0']),
       [`${confusablePath}/deep/down/notes.yaml`]: 'schema: x\n',
       'catalogs/v4.16/new/One.yaml': 'schema: x\n',
       'catalogs/v4.16/new/one.yaml': 'schema: x\n',

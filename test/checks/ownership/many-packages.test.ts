@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { getOmittedCount } from '../../../packages/findings/src/finding-list.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
@@ -12,7 +12,7 @@ afterAll(() => scenario.close())
 test('a file of more packages than a call takes arguments is judged: it waits for who may allow it', async () => {
   const base = {
     'config.yaml': 'maintainers: [maria]\n',
-    'catalogs/v4.16/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']),
+    'catalogs/v4.16/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']),
   }
   const many = Array.from({ length: 130_000 }, (_, at) => `---\nschema: olm.package\nname: p${at}\n`).join('')
   const from = scenario.origin.commit(base)

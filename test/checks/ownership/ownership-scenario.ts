@@ -27,13 +27,13 @@ import { decideVerdict } from '../../../src/policy/decide.ts'
 import type { PullVerdict } from '../../../src/policy/verdict.ts'
 import { openMirror } from '../../../src/adapters/git/mirror.ts'
 import type { GitMirror } from '../../../src/adapters/git/mirror.ts'
-import { createSnapshot, createOutcomesWith, createPassedOutcome } from '../../policy/gate-builders.ts'
-import { openOrigin, createTemporaryFolder } from '../../adapters/git/origin.ts'
+import { createSnapshot, createCheckOutcomesWith, createPassedOutcome } from '../../policy/gate-builders.ts'
+import { openOrigin, createTemporaryDirectory } from '../../adapters/git/origin.ts'
 import type { OriginFiles, OriginRepository } from '../../adapters/git/origin.ts'
 import { readCatalog } from './read-catalog-text.ts'
 
-type QuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
-export const unknownAnswer = (reason = 'GitHub answered 503'): QuestionAnswer => ({
+type CheckQuestionAnswer = AnswerByQuestionKind[keyof AnswerByQuestionKind]
+export const unknownAnswer = (reason = 'GitHub answered 503'): CheckQuestionAnswer => ({
   kind: 'unknown',
   reason,
   retryAfter: 30,
@@ -45,7 +45,7 @@ export class FakeAccounts {
   readonly teams = new Map<string, Set<UserId>>()
   readonly roles = new Map<UserId, 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin'>()
   /** Questions that GitHub currently does not answer. */
-  fails: (question: CheckQuestion) => QuestionAnswer | undefined = () => undefined
+  fails: (question: CheckQuestion) => CheckQuestionAnswer | undefined = () => undefined
   #next = 1000
 
   person(login: string): GitHubAccount {
@@ -60,7 +60,7 @@ export class FakeAccounts {
     return made
   }
 
-  answer(question: CheckQuestion): QuestionAnswer {
+  answer(question: CheckQuestion): CheckQuestionAnswer {
     const failure = this.fails(question)
     if (failure) return failure
     switch (question.kind) {
@@ -97,8 +97,11 @@ export interface OwnershipEvaluation {
 }
 
 /** Answers the questions of the check until it has no new ones, and returns its outcome. */
-export function evaluateInput(input: CheckInput, people: FakeAccounts): Omit<OwnershipEvaluation, 'verdict'> {
-  const known = new Map<string, QuestionAnswer>()
+export function evaluateOwnershipInput(
+  input: CheckInput,
+  people: FakeAccounts,
+): Omit<OwnershipEvaluation, 'verdict'> {
+  const known = new Map<string, CheckQuestionAnswer>()
   const questions: CheckQuestion[] = []
   for (let round = 0; ; round += 1) {
     const fresh = ownershipCheck
@@ -159,7 +162,7 @@ export class OwnershipScenario {
     if (merge.kind !== 'clean') {
       const verdict = this.#decide(
         snapshot,
-        requireConfig(undefined),
+        parseConfigOrThrow(undefined),
         merge,
         0,
         createPassedOutcome('ownership'),
@@ -174,7 +177,7 @@ export class OwnershipScenario {
     }
     const baseTree = await this.mirror.treeOf(base)
     const basePaths = (await this.mirror.list(baseTree)).map(({ path }) => path)
-    const config = requireConfig(await this.#text(baseTree, configPath))
+    const config = parseConfigOrThrow(await this.#text(baseTree, configPath))
     const resultPaths = (await this.mirror.list(merge.tree)).map(({ path }) => path)
     const before = detectLayout(basePaths, config.catalogs)
     const layout =
@@ -232,7 +235,7 @@ export class OwnershipScenario {
     const covers = computeChangeCoverage(input)
     const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
     const reviewed = toReviewApprovals(snapshot, epoch ?? 0, new Map(), agreed)
-    const judged = evaluateInput(
+    const judged = evaluateOwnershipInput(
       { ...input, approvals: [...reviewed, ...approvals.map((each) => ({ covers, ...each }))] },
       this.fakeAccounts,
     )
@@ -252,7 +255,7 @@ export class OwnershipScenario {
       configDigest: 'digest',
       merge,
       changedPaths,
-      outcomes: createOutcomesWith(outcome),
+      outcomes: createCheckOutcomesWith(outcome),
     })
   }
 
@@ -298,7 +301,7 @@ export class OwnershipScenario {
 }
 
 export async function openOwnershipScenario(name: string): Promise<OwnershipScenario> {
-  const folder = createTemporaryFolder(`ownership-${name}`)
+  const folder = createTemporaryDirectory(`ownership-${name}`)
   const directory = join(folder.path, 'mirror.git')
   const mirror = await openMirror({
     directory,
@@ -311,7 +314,7 @@ export async function openOwnershipScenario(name: string): Promise<OwnershipScen
 
 export const anyHeadSha = toCommitSha('a'.repeat(40))
 
-function requireConfig(text: string | undefined): Config {
+function parseConfigOrThrow(text: string | undefined): Config {
   const parsed = parseConfig(text)
   if (parsed.kind === 'unreadable') throw new Error(parsed.findings[0]?.what)
   return parsed.config

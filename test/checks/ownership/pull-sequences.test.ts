@@ -14,15 +14,15 @@ import { parseConfig } from '../../../src/config/config.ts'
 import { decideVerdict } from '../../../src/policy/decide.ts'
 import {
   bundleBlob,
-  changeBetween,
+  computeCatalogChange,
   channelBlob,
   packageBlob,
   formatFileText,
   type CatalogBlob,
   type CatalogFiles,
 } from '../../pull-request/build-catalog.ts'
-import { createGateInput, createSnapshot, createOutcomesWith } from '../../policy/gate-builders.ts'
-import { evaluateInput, FakeAccounts } from './ownership-scenario.ts'
+import { createGateInput, createSnapshot, createCheckOutcomesWith } from '../../policy/gate-builders.ts'
+import { evaluateOwnershipInput, FakeAccounts } from './ownership-scenario.ts'
 
 const userNames = ['ann', 'amy', 'bob', 'max', 'eve', 'mal'] as const
 type UserName = (typeof userNames)[number]
@@ -32,12 +32,12 @@ const packageNames = ['foo', 'bar'] as const
 const accounts = new FakeAccounts()
 for (const user of userNames) accounts.person(user)
 
-interface RepositoryState {
+interface SimulatedRepositoryState {
   readonly files: CatalogFiles
   readonly owners: Readonly<Record<string, readonly UserName[]>>
 }
 
-const initialState: RepositoryState = createState(
+const initialState: SimulatedRepositoryState = createRepositoryState(
   {
     'config.yaml': 'maintainers: [max]\n',
     'catalog/foo/catalog.yaml': createCatalogBlobs('foo', 1),
@@ -59,10 +59,10 @@ function createCatalogBlobs(name: string, versions: number): CatalogBlob[] {
     ...names.map((entry, at) => bundleBlob(entry, name, `${at + 1}.0.0`)),
   ]
 }
-function createState(
+function createRepositoryState(
   files: CatalogFiles,
   owners: Readonly<Record<string, readonly UserName[]>>,
-): RepositoryState {
+): SimulatedRepositoryState {
   const lists = Object.entries(owners).map(([name, list]) => [
     `operators/${name}/ci.yaml`,
     `reviewers: [${list.join(', ')}]\n`,
@@ -70,17 +70,17 @@ function createState(
   return { files: { ...files, ...(Object.fromEntries(lists) as CatalogFiles) }, owners }
 }
 
-type StateEdit = (state: RepositoryState, author: UserName) => RepositoryState
-const countVersions = (state: RepositoryState, name: string) =>
+type RepositoryStateEdit = (state: SimulatedRepositoryState, author: UserName) => SimulatedRepositoryState
+const countVersions = (state: SimulatedRepositoryState, name: string) =>
   [...(state.files[`catalog/${name}/catalog.yaml`] ?? [])].filter(
     (blob) => (blob as CatalogBlob)['schema'] === 'olm.bundle',
   ).length
-const updateFiles = (state: RepositoryState, files: CatalogFiles): RepositoryState => ({
+const updateFiles = (state: SimulatedRepositoryState, files: CatalogFiles): SimulatedRepositoryState => ({
   ...state,
   files: { ...state.files, ...files },
 })
 
-const editByName: Readonly<Record<string, StateEdit>> = {
+const editByName: Readonly<Record<string, RepositoryStateEdit>> = {
   'update foo': (state) =>
     updateFiles(state, {
       'catalog/foo/catalog.yaml': createCatalogBlobs('foo', countVersions(state, 'foo') + 1),
@@ -90,27 +90,27 @@ const editByName: Readonly<Record<string, StateEdit>> = {
       'catalog/bar/catalog.yaml': createCatalogBlobs('bar', countVersions(state, 'bar') + 1),
     }),
   'own foo': (state, author) =>
-    createState(state.files, {
+    createRepositoryState(state.files, {
       ...state.owners,
       foo: [...new Set([...(state.owners['foo'] ?? []), author])],
     }),
   'own bar': (state, author) =>
-    createState(state.files, {
+    createRepositoryState(state.files, {
       ...state.owners,
       bar: [...new Set([...(state.owners['bar'] ?? []), author])],
     }),
-  'take bar': (state, author) => createState(state.files, { ...state.owners, bar: [author] }),
+  'take bar': (state, author) => createRepositoryState(state.files, { ...state.owners, bar: [author] }),
   'give foo to eve': (state) =>
-    createState(state.files, {
+    createRepositoryState(state.files, {
       ...state.owners,
       foo: [...new Set([...(state.owners['foo'] ?? []), 'eve' as const])],
     }),
   'leave foo': (state, author) =>
-    createState(state.files, {
+    createRepositoryState(state.files, {
       ...state.owners,
       foo: (state.owners['foo'] ?? []).filter((user) => user !== author),
     }),
-  'empty bar': (state) => createState(state.files, { ...state.owners, bar: [] }),
+  'empty bar': (state) => createRepositoryState(state.files, { ...state.owners, bar: [] }),
   maintain: (state, author) => updateFiles(state, { 'config.yaml': `maintainers: [max, ${author}]\n` }),
   configure: (state, author) => updateFiles(state, { [configPath]: `owners: {maintainers: [${author}]}\n` }),
   'write CODEOWNERS': (state, author) => updateFiles(state, { CODEOWNERS: `* @${author}\n` }),
@@ -127,7 +127,7 @@ const editByName: Readonly<Record<string, StateEdit>> = {
       ],
     }),
   'new package': (state, author) =>
-    createState(
+    createRepositoryState(
       { ...state.files, 'catalog/baz/catalog.yaml': createCatalogBlobs('baz', 1) },
       { ...state.owners, baz: [author] },
     ),
@@ -150,8 +150,12 @@ const randomPulls = fc.array(
   { minLength: 1, maxLength: 8 },
 )
 
-function isMerged(state: RepositoryState, result: RepositoryState, pull: SimulatedPull): boolean {
-  const change = changeBetween(state.files, result.files)
+function isMerged(
+  state: SimulatedRepositoryState,
+  result: SimulatedRepositoryState,
+  pull: SimulatedPull,
+): boolean {
+  const change = computeCatalogChange(state.files, result.files)
   const basePaths = Object.keys(state.files).sort()
   const text = (files: CatalogFiles, path: string) => {
     const content = files[path]
@@ -186,7 +190,7 @@ function isMerged(state: RepositoryState, result: RepositoryState, pull: Simulat
   }
   const agreed = new Map(reviews.map(({ id }) => [id, computeChangeCoverage(unapproved)]))
   const approvals = toReviewApprovals(snapshot, 0, new Map(), agreed)
-  const { outcome, input } = evaluateInput({ ...unapproved, approvals }, accounts)
+  const { outcome, input } = evaluateOwnershipInput({ ...unapproved, approvals }, accounts)
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(
     (path) => text(state.files, path) !== text(result.files, path),
   )
@@ -197,7 +201,7 @@ function isMerged(state: RepositoryState, result: RepositoryState, pull: Simulat
       createGateInput({
         snapshot,
         changedPaths: differing.length,
-        outcomes: createOutcomesWith(outcome),
+        outcomes: createCheckOutcomesWith(outcome),
       }),
     ).kind === 'merge'
   )
@@ -205,8 +209,8 @@ function isMerged(state: RepositoryState, result: RepositoryState, pull: Simulat
 
 interface SimulatedMerge {
   readonly pull: SimulatedPull
-  readonly before: RepositoryState
-  readonly after: RepositoryState
+  readonly before: SimulatedRepositoryState
+  readonly after: SimulatedRepositoryState
 }
 function mergePulls(history: readonly SimulatedPull[]): readonly SimulatedMerge[] {
   const merges: SimulatedMerge[] = []
@@ -221,20 +225,23 @@ function mergePulls(history: readonly SimulatedPull[]): readonly SimulatedMerge[
 }
 
 /** Whether one of `voices` had permission for a package before the merge, through its ci.yaml or its OWNERS file. */
-const hasRight = (voices: readonly UserName[], before: RepositoryState, name: string) =>
+const hasMergeRight = (voices: readonly UserName[], before: SimulatedRepositoryState, name: string) =>
   voices.some(
     (user) =>
       user === 'max' ||
       (before.owners[name] ?? []).includes(user) ||
       parseOwnersApprovers(before, name).includes(user),
   )
-function parseOwnersApprovers({ files }: RepositoryState, name: string): readonly string[] {
+function parseOwnersApprovers({ files }: SimulatedRepositoryState, name: string): readonly string[] {
   const text = files[`catalog/${name}/OWNERS`]
   return typeof text === 'string'
     ? (/^approvers: \[(?<names>.*)\]$/m.exec(text)?.groups?.names ?? '').split(', ')
     : []
 }
-const getVoters = ({ author, approvedBy }: SimulatedPull): readonly UserName[] => [author, ...approvedBy]
+const getAuthorAndApprovers = ({ author, approvedBy }: SimulatedPull): readonly UserName[] => [
+  author,
+  ...approvedBy,
+]
 
 const fuzzOptions = { numRuns: 150 }
 
@@ -249,12 +256,12 @@ describe('any sequence of pull requests', () => {
           for (const path of paths) {
             const name = /^(?:catalog|operators)\/([^/.]+)\//.exec(path)?.[1]
             expect(name).toBeDefined()
-            expect(hasRight(getVoters(pull), before, name ?? '')).toBe(true)
+            expect(hasMergeRight(getAuthorAndApprovers(pull), before, name ?? '')).toBe(true)
           }
           // The same is true for the packages that the content belongs to.
           for (const name of packageNames)
             if (countVersions(before, name) !== countVersions(after, name))
-              expect(hasRight(getVoters(pull), before, name)).toBe(true)
+              expect(hasMergeRight(getAuthorAndApprovers(pull), before, name)).toBe(true)
           expect(formatFileText(after.files['catalog/foo/catalog.yaml'] ?? '')).not.toContain('"evil"')
         }
       }),
@@ -268,7 +275,7 @@ describe('any sequence of pull requests', () => {
         for (const { pull, before, after } of mergePulls(history))
           for (const [name, owners] of Object.entries(after.owners))
             for (const user of owners.filter((owner) => !(before.owners[name] ?? []).includes(owner))) {
-              const others = getVoters(pull).filter((voice) => voice !== user)
+              const others = getAuthorAndApprovers(pull).filter((voice) => voice !== user)
               const consent = others.some(
                 (voice) =>
                   voice === 'max' ||

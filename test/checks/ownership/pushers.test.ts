@@ -22,21 +22,22 @@ afterAll(async () => {
   await scenario.close()
 })
 
-let lastPull = 0
+let lastPullNumber = 0
 let baseCommit: CommitSha
 let headCommit: CommitSha
-const strictConfigFile = { '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n' }
+const confirmUnknownPushesConfig = { '.github/catalog-bot.yml': 'approvals: {confirmUnknownPushes: true}\n' }
 const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers: [maria]\n',
   'operators/mine/ci.yaml': 'reviewers: [alice, alan]\n',
   'operators/mine/notes.md': '1\n',
 }
 const createPull = (more: OriginFiles = {}) => {
-  lastPull += 1
+  lastPullNumber += 1
   baseCommit = scenario.origin.commit({ ...baseFiles, ...more })
-  headCommit = scenario.origin.commit({ ...baseFiles, ...more, 'operators/mine/notes.md': `${lastPull}\n` }, [
-    baseCommit,
-  ])
+  headCommit = scenario.origin.commit(
+    { ...baseFiles, ...more, 'operators/mine/notes.md': `${lastPullNumber}\n` },
+    [baseCommit],
+  )
 }
 beforeEach(() => createPull())
 
@@ -46,7 +47,7 @@ function createPayload(action: string, sender: GitHubAccount, more: object = {})
     action,
     repository: { name: repository.name, owner: { login: repository.owner } },
     installation: { id: 1 },
-    pull_request: { number: lastPull, head: { sha: headCommit } },
+    pull_request: { number: lastPullNumber, head: { sha: headCommit } },
     sender: { id: sender.id, login: sender.login, type: sender.kind === 'bot' ? 'Bot' : 'User' },
     ...more,
   }
@@ -57,18 +58,22 @@ const deliverPullEvent = async (action: string, login: string) => {
     createPayload(action, scenario.fakeAccounts.person(login)),
   )
   await store.accept(
-    { guid: `${lastPull} ${action} ${login} ${headCommit}`, event: 'pull_request', body: new Uint8Array() },
+    {
+      guid: `${lastPullNumber} ${action} ${login} ${headCommit}`,
+      event: 'pull_request',
+      body: new Uint8Array(),
+    },
     [],
     push,
   )
 }
-const evaluateRules = async () => {
+const evaluateFindingRules = async () => {
   scenario.origin.branch('main', baseCommit)
-  scenario.origin.pull(lastPull, headCommit)
-  await scenario.mirror.fetch('main', toPullNumber(lastPull))
+  scenario.origin.pull(lastPullNumber, headCommit)
+  await scenario.mirror.fetch('main', toPullNumber(lastPullNumber))
   const author = scenario.fakeAccounts.person('alice')
   const { verdict } = await evaluateSnapshot(
-    createSnapshot({ pull: toPullNumber(lastPull), author, base: baseCommit, head: headCommit }),
+    createSnapshot({ pull: toPullNumber(lastPullNumber), author, base: baseCommit, head: headCommit }),
     {
       repository: scenario.mirror,
       loader: { load: async () => undefined },
@@ -82,67 +87,68 @@ const evaluateRules = async () => {
 describe('T24: a head', () => {
   test('that its author opened the pull request with, or pushed, needs no confirmation', async () => {
     await deliverPullEvent('opened', 'alice')
-    expect(await evaluateRules()).toEqual([])
+    expect(await evaluateFindingRules()).toEqual([])
     createPull()
     await deliverPullEvent('synchronize', 'alice')
-    expect(await evaluateRules()).toEqual([])
+    expect(await evaluateFindingRules()).toEqual([])
   })
   test('waits if a person without ownership pushed it, but not if an owner or a maintainer did', async () => {
     await deliverPullEvent('synchronize', 'mallory')
-    expect(await evaluateRules()).toEqual(['foreign-push'])
+    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
     for (const login of ['alan', 'maria']) {
       createPull()
       await deliverPullEvent('synchronize', login)
-      expect(await evaluateRules()).toEqual([])
+      expect(await evaluateFindingRules()).toEqual([])
     }
   })
   test('that the author pushed needs no confirmation even if another person pushes it again', async () => {
     await deliverPullEvent('synchronize', 'alice')
     await deliverPullEvent('synchronize', 'mallory')
-    expect(await evaluateRules()).toEqual([])
+    expect(await evaluateFindingRules()).toEqual([])
   })
   test('is not attributed to the author after reopening, labeling, or retargeting', async () => {
     await deliverPullEvent('synchronize', 'mallory')
     for (const action of ['reopened', 'labeled', 'edited']) await deliverPullEvent(action, 'alice')
-    expect(await evaluateRules()).toEqual(['foreign-push'])
+    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
   })
   test('without any delivery waits only if the configuration requires confirmation', async () => {
-    expect(await evaluateRules()).toEqual([])
-    createPull(strictConfigFile)
-    expect(await evaluateRules()).toEqual(['foreign-push'])
+    expect(await evaluateFindingRules()).toEqual([])
+    createPull(confirmUnknownPushesConfig)
+    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
     await deliverPullEvent('synchronize', 'alice')
-    expect(await evaluateRules()).toEqual([])
+    expect(await evaluateFindingRules()).toEqual([])
   })
   test('with a lost delivery waits if the pull request had an earlier delivery', async () => {
     await deliverPullEvent('opened', 'alice')
-    expect(await evaluateRules()).toEqual([])
+    expect(await evaluateFindingRules()).toEqual([])
     const previousHead = headCommit
     headCommit = scenario.origin.commit(
-      { ...baseFiles, 'operators/mine/notes.md': `stranger ${lastPull}\n` },
+      { ...baseFiles, 'operators/mine/notes.md': `stranger ${lastPullNumber}\n` },
       [previousHead],
     )
-    expect(await evaluateRules()).toEqual(['foreign-push'])
+    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
     // The delivery arrives late.
     await deliverPullEvent('synchronize', 'mallory')
-    expect(await evaluateRules()).toEqual(['foreign-push'])
-    headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `author ${lastPull}\n` }, [
-      headCommit,
-    ])
-    expect(await evaluateRules()).toEqual(['foreign-push'])
+    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
+    headCommit = scenario.origin.commit(
+      { ...baseFiles, 'operators/mine/notes.md': `author ${lastPullNumber}\n` },
+      [headCommit],
+    )
+    expect(await evaluateFindingRules()).toEqual(['foreign-push'])
     await deliverPullEvent('synchronize', 'alice')
-    expect(await evaluateRules()).toEqual([])
+    expect(await evaluateFindingRules()).toEqual([])
   })
   test('does not make another pull request wait', async () => {
     await deliverPullEvent('synchronize', 'mallory')
     createPull()
-    expect(await evaluateRules()).toEqual([])
+    expect(await evaluateFindingRules()).toEqual([])
   })
   test('uses the configuration of the base, not of the pull request', async () => {
-    baseCommit = scenario.origin.commit({ ...baseFiles, ...strictConfigFile })
-    headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `x${lastPull}\n` }, [
+    baseCommit = scenario.origin.commit({ ...baseFiles, ...confirmUnknownPushesConfig })
+    headCommit = scenario.origin.commit({ ...baseFiles, 'operators/mine/notes.md': `x${lastPullNumber}\n` }, [
       baseCommit,
     ])
-    expect(await evaluateRules()).toContain('foreign-push')
+    expect(await evaluateFindingRules()).toContain('foreign-push')
   })
 })
 
@@ -153,7 +159,7 @@ describe('a delivery', () => {
     expect(parsePushFromDelivery('pull_request', whole)).toMatchObject({
       head: headCommit,
       pusher: alice,
-      pull: lastPull,
+      pull: lastPullNumber,
     })
     for (const [event, body] of [
       ['push', whole],

@@ -5,7 +5,7 @@ import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 
 type MutableCatalog = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
 
-const firstPosition = { line: 1, column: 1 }
+const fileStartPosition = { line: 1, column: 1 }
 const encoder = new TextEncoder()
 
 /** The facts of catalog files, by their paths from the catalog's root. YAML with `---` between documents. */
@@ -34,13 +34,13 @@ function readCatalogFile(file: string, text: string, catalog: MutableCatalog): v
   for (const part of text.split(/^---[ \t]*\n/m)) {
     const end = start + encoder.encode(part).length
     if (part.trim() !== '')
-      addBlobFacts({ file, document: document++, start, end, line, column: 1 }, part, catalog)
+      addBlobToCatalogFacts({ file, document: document++, start, end, line, column: 1 }, part, catalog)
     start = end + 4
     line += part.split('\n').length
   }
 }
 
-function addBlobFacts(
+function addBlobToCatalogFacts(
   location: Catalog['packages'][number]['place'],
   text: string,
   catalog: MutableCatalog,
@@ -63,7 +63,7 @@ function addBlobFacts(
       name,
       package: of,
       entries: entries.map((entry) => ({
-        mark: firstPosition,
+        mark: fileStartPosition,
         replaces: '',
         skips: [],
         skipRange: '',
@@ -87,7 +87,7 @@ function addBlobFacts(
       place: location,
       package: of,
       entries: entries.map(({ message, reference }) => ({
-        mark: firstPosition,
+        mark: fileStartPosition,
         name: '',
         ...reference,
         message,
@@ -100,7 +100,7 @@ const bundleYaml = (of: string, version: string, more = ''): string =>
   `---\nschema: olm.bundle\nname: ${of}.v${version}\npackage: ${of}\nimage: quay.io/test/${of}@sha256:${'0'.repeat(64)}\nproperties:\n- type: olm.package\n  value:\n    packageName: ${of}\n    version: ${version}\n${more}`
 
 /** A catalog file of one package with a chain of versions in the channel stable. */
-export function catalogYaml(
+export function createCatalogYaml(
   of: string,
   versions: readonly string[],
   more: { icon?: string; bundle?: string } = {},

@@ -16,7 +16,7 @@ import { defaultConfig } from '../../../src/config/config.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import { findSharedPath } from '../../shared-data.ts'
 import { readCatalog } from './read-catalog-text.ts'
-import { evaluateInput, FakeAccounts } from './ownership-scenario.ts'
+import { evaluateOwnershipInput, FakeAccounts } from './ownership-scenario.ts'
 
 const communityRoot = findSharedPath('community-operators')
 
@@ -198,7 +198,7 @@ describeWithCommunity('the real catalog repository', () => {
     for (const [directory, people] of owners) {
       for (const owner of people) {
         const accounts = new FakeAccounts()
-        const { outcome } = evaluateInput(by(owner, accounts, update(directory)), accounts)
+        const { outcome } = evaluateOwnershipInput(by(owner, accounts, update(directory)), accounts)
         judged += 1
         if (outcome.findings.length + outcome.waiting.length + outcome.unanswered.length > 0)
           rejectedUpdates.push(
@@ -213,7 +213,7 @@ describeWithCommunity('the real catalog repository', () => {
   test('makes any other author wait for the owners of the package, or for maintainers if it has none', () => {
     for (const [directory, people] of owners) {
       const accounts = new FakeAccounts()
-      const { outcome } = evaluateInput(by('stranger-of-all', accounts, update(directory)), accounts)
+      const { outcome } = evaluateOwnershipInput(by('stranger-of-all', accounts, update(directory)), accounts)
       const humans = people.filter((name) => !name.endsWith('[bot]'))
       expect(outcome.waiting.flatMap(({ who }) => who)).toEqual(
         humans.length > 0 ? [...new Set(humans)] : ['allda', 'ezopezo', 'haripate', 'mporrato', 'tomasbakk'],
@@ -229,7 +229,7 @@ describeWithCommunity('the real catalog repository', () => {
       const edits = new Map([
         [mine, `${text(mine)}---\nschema: olm.channel\nname: evil\npackage: ${victim}\nentries: []\n`],
       ])
-      const { rules } = evaluateInput(
+      const { rules } = evaluateOwnershipInput(
         by(owners.get('cat-facts-operator')?.[0] ?? '', accounts, inputFor(edits)),
         accounts,
       )

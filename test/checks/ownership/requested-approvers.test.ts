@@ -1,7 +1,7 @@
 // The people who are asked for an open approval: only those who can give it, and each only once.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
 let scenario: OwnershipScenario
@@ -14,10 +14,10 @@ afterAll(() => scenario.close())
 const catalogPath = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 const packageFiles = (name: string, ...people: string[]): OriginFiles => ({
   [`operators/${name}/ci.yaml`]: `reviewers: [${people.join(', ')}]\n`,
-  [catalogPath(name)]: catalogYaml(name, ['1.0.0']),
+  [catalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
 })
-const addBundles = (...names: string[]): OriginFiles =>
-  Object.fromEntries(names.map((name) => [catalogPath(name), catalogYaml(name, ['1.0.0', '1.1.0'])]))
+const createFilesWithAddedBundles = (...names: string[]): OriginFiles =>
+  Object.fromEntries(names.map((name) => [catalogPath(name), createCatalogYaml(name, ['1.0.0', '1.1.0'])]))
 
 async function findRequestedApprovers(base: OriginFiles, change: OriginFiles, author = 'mallory') {
   const all = { 'config.yaml': 'maintainers: [maria]\n', ...base }
@@ -44,22 +44,24 @@ test('an approval is requested from another owner, or else from a maintainer', a
 
 test('a person who can give several approvals is asked only once', async () => {
   const base = { ...packageFiles('foo', 'maria', 'olga'), ...packageFiles('bar', 'maria') }
-  const { waiting } = await findRequestedApprovers(base, addBundles('foo', 'bar'))
+  const { waiting } = await findRequestedApprovers(base, createFilesWithAddedBundles('foo', 'bar'))
   expect(waiting).toEqual([{ what: 'an owner of bar, foo must approve', who: ['maria'] }])
   // A person who can give only some of the approvals does not replace the owners of the others.
   const two = { ...packageFiles('foo', 'olga', 'vera'), ...packageFiles('bar', 'olga', 'alice') }
-  expect((await findRequestedApprovers(two, addBundles('foo', 'bar'))).waiting.map(({ who }) => who)).toEqual(
-    [
-      ['olga', 'alice'],
-      ['olga', 'vera'],
-    ],
-  )
+  expect(
+    (await findRequestedApprovers(two, createFilesWithAddedBundles('foo', 'bar'))).waiting.map(
+      ({ who }) => who,
+    ),
+  ).toEqual([
+    ['olga', 'alice'],
+    ['olga', 'vera'],
+  ])
 })
 
 test('only a maintainer is asked if a maintainer must also approve another change', async () => {
   const base = packageFiles('foo', 'maria', 'olga')
   const { waiting } = await findRequestedApprovers(base, {
-    ...addBundles('foo'),
+    ...createFilesWithAddedBundles('foo'),
     ...packageFiles('new', 'mallory'),
   })
   expect(waiting.map(({ who }) => who)).toEqual([['maria']])

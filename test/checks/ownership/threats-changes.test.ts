@@ -1,8 +1,8 @@
 // What an attacker can change, and how they hide it: threats T01 to T18. Every attack uses a real repository.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLongFile } from '../../adapters/git/origin.ts'
+import { createMultiLineText } from '../../adapters/git/origin.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,
   type OwnershipEvaluation,
@@ -27,29 +27,33 @@ const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   [ciYamlPath('victim')]: reviewersYaml('vera'),
   [ciYamlPath('mine')]: reviewersYaml('alice', 'alan'),
-  [catalogPath('victim')]: catalogYaml('victim', ['1.0.0', '1.1.0']),
-  [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']),
+  [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0']),
+  [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
 }
-const omitFiles = (files: OriginFiles, ...paths: string[]): OriginFiles =>
+const omitFilePaths = (files: OriginFiles, ...paths: string[]): OriginFiles =>
   Object.fromEntries(Object.entries(files).filter(([path]) => !paths.includes(path)))
-const ownUpdate = { [catalogPath('mine')]: catalogYaml('mine', ['1.0.0', '1.1.0']) }
-const updatedFiles: OriginFiles = { ...baseFiles, ...ownUpdate }
-const authoredByAlice = { author: 'alice' }
+const authorPackageUpdate = { [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
+const filesWithAuthorUpdate: OriginFiles = { ...baseFiles, ...authorPackageUpdate }
+const aliceAuthorOptions = { author: 'alice' }
 const listFindingPackages = ({ outcome }: OwnershipEvaluation) =>
   [...new Set(outcome.findings.map(({ data }) => data?.['package']))].sort()
 
 describe('an owner', () => {
   test('can add a bundle to their package alone', async () => {
-    const { verdict, outcome } = await scenario.evaluatePull(baseFiles, updatedFiles, authoredByAlice)
+    const { verdict, outcome } = await scenario.evaluatePull(
+      baseFiles,
+      filesWithAuthorUpdate,
+      aliceAuthorOptions,
+    )
     expect(outcome.findings).toEqual([])
     expect(verdict.kind).toBe('merge')
   })
   test('requires one query for their login, and no other query', async () => {
-    const { questions } = await scenario.evaluatePull(baseFiles, updatedFiles, authoredByAlice)
+    const { questions } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, aliceAuthorOptions)
     expect(questions).toEqual([{ kind: 'user', login: 'alice' }])
   })
   test('gets one finding for a file that concerns several directories of its package', async () => {
-    const [pkg = '', ...others] = catalogYaml('mine', ['1.0.0']).split(/^(?=---\n)/m)
+    const [pkg = '', ...others] = createCatalogYaml('mine', ['1.0.0']).split(/^(?=---\n)/m)
     const split: OriginFiles = {
       'config.yaml': 'maintainers:\n  - maria\n',
       'catalog-4-20/package.yaml': pkg,
@@ -66,22 +70,25 @@ describe('an owner', () => {
     ])
   })
   test('needs a maintainer to edit or remove bundles or to remove a channel', async () => {
-    const two = { ...baseFiles, [catalogPath('mine')]: catalogYaml('mine', ['1.0.0', '1.1.0']) }
-    const edited = catalogYaml('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
+    const two = { ...baseFiles, [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0', '1.1.0']) }
+    const edited = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
     for (const [file, kind] of [
       [
-        catalogYaml('mine', ['1.0.0', '1.1.0'], {
+        createCatalogYaml('mine', ['1.0.0', '1.1.0'], {
           bundle: 'relatedImages: [{ name: x, image: quay.io/x/y:1 }]\n',
         }),
         'edit-bundle',
       ],
-      [catalogYaml('mine', ['1.0.0']), 'remove-bundle'],
-      [catalogYaml('mine', ['1.0.0', '1.1.0']).replace('name: stable', 'name: other'), 'remove-channel'],
+      [createCatalogYaml('mine', ['1.0.0']), 'remove-bundle'],
+      [
+        createCatalogYaml('mine', ['1.0.0', '1.1.0']).replace('name: stable', 'name: other'),
+        'remove-channel',
+      ],
     ] as const) {
       const { verdict, rules, outcome } = await scenario.evaluatePull(
         two,
         { ...two, [catalogPath('mine')]: file },
-        authoredByAlice,
+        aliceAuthorOptions,
       )
       expect(verdict.kind).toBe('wait')
       expect(rules).toEqual(['consent-missing'])
@@ -92,11 +99,11 @@ describe('an owner', () => {
     expect(edited).toBeDefined()
   })
   test('can add their package to another catalog alone', async () => {
-    const more = { ...baseFiles, [catalogPath('victim', 'v4.21')]: catalogYaml('victim', ['1.0.0']) }
+    const more = { ...baseFiles, [catalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
     const { verdict } = await scenario.evaluatePull(
       more,
-      { ...more, [catalogPath('mine', 'v4.21')]: catalogYaml('mine', ['1.0.0']) },
-      authoredByAlice,
+      { ...more, [catalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) },
+      aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('merge')
   })
@@ -104,8 +111,8 @@ describe('an owner', () => {
 
 describe('a new catalog', () => {
   test('needs a maintainer, even if an owner only adds their package to it', async () => {
-    const head = { ...baseFiles, [catalogPath('mine', 'v4.21')]: catalogYaml('mine', ['1.0.0']) }
-    const { verdict, outcome } = await scenario.evaluatePull(baseFiles, head, authoredByAlice)
+    const head = { ...baseFiles, [catalogPath('mine', 'v4.21')]: createCatalogYaml('mine', ['1.0.0']) }
+    const { verdict, outcome } = await scenario.evaluatePull(baseFiles, head, aliceAuthorOptions)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
     expect((await scenario.evaluatePull(baseFiles, head, { author: 'maria' })).verdict.kind).toBe('merge')
@@ -114,7 +121,7 @@ describe('a new catalog', () => {
 
 describe('an author without ownership', () => {
   test('waits for an owner, and the result lists the owners', async () => {
-    const { verdict, outcome, rules } = await scenario.evaluatePull(baseFiles, updatedFiles, {
+    const { verdict, outcome, rules } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, {
       author: 'mallory',
     })
     expect(verdict.kind).toBe('wait')
@@ -129,11 +136,11 @@ describe('an author without ownership', () => {
 
 describe('T01: rename theft', () => {
   test("moving the victim's file to the author's directory needs the consent of the victim", async () => {
-    const stolen = { 'operators/victim/csv.yaml': createLongFile('csv', 60) }
+    const stolen = { 'operators/victim/csv.yaml': createMultiLineText('csv', 60) }
     const judged = await scenario.evaluatePull(
       { ...baseFiles, ...stolen },
-      { ...baseFiles, 'operators/mine/csv.yaml': createLongFile('csv', 60) },
-      authoredByAlice,
+      { ...baseFiles, 'operators/mine/csv.yaml': createMultiLineText('csv', 60) },
+      aliceAuthorOptions,
     )
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
@@ -161,7 +168,7 @@ describe('T02: long lists', () => {
         'operators/kim/notes.md': 'x\n',
         ...own('operators/mine/notes', 3002 - position),
       }
-      const judged = await scenario.evaluatePull(first, head, authoredByAlice)
+      const judged = await scenario.evaluatePull(first, head, aliceAuthorOptions)
       expect(judged.input.change.paths[position - 1]?.path).toBe('operators/kim/notes.md')
       expect(judged.verdict.kind).toBe('wait')
       expect(listFindingPackages(judged)).toEqual(['kim'])
@@ -179,8 +186,12 @@ describe('T03: content that looks like a diff', () => {
     'diff --git a/x b/x\ndeleted file mode 100644\n',
     '"a\\tb" => b\n',
   ])('%j in a file hides nothing', async (lines) => {
-    const head = { ...updatedFiles, 'operators/mine/notes.md': lines, 'operators/victim/notes.md': lines }
-    const judged = await scenario.evaluatePull(baseFiles, head, authoredByAlice)
+    const head = {
+      ...filesWithAuthorUpdate,
+      'operators/mine/notes.md': lines,
+      'operators/victim/notes.md': lines,
+    }
+    const judged = await scenario.evaluatePull(baseFiles, head, aliceAuthorOptions)
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([
       catalogPath('mine'),
       'operators/mine/notes.md',
@@ -192,7 +203,10 @@ describe('T03: content that looks like a diff', () => {
 
 describe('T04: owners come from the tip of the base branch, for any history of the pull request', () => {
   const granted = { ...baseFiles, [ciYamlPath('victim')]: reviewersYaml('vera', 'mallory') }
-  const attack = { ...baseFiles, [catalogPath('victim')]: catalogYaml('victim', ['1.0.0', '1.1.0', '6.6.6']) }
+  const attack = {
+    ...baseFiles,
+    [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '6.6.6']),
+  }
   test.each([1, 101, 251])(
     '%d commits that grant and revoke ownership',
     async (count) => {
@@ -241,19 +255,19 @@ describe('T05: authors cannot grant ownership to themselves', () => {
     [
       'a stranger adds themselves and changes the package',
       'mallory',
-      { ...ci('mallory'), ...ownUpdate },
+      { ...ci('mallory'), ...authorPackageUpdate },
       'wait',
     ],
     ['an owner adds a friend', 'alice', ci('alice', 'alan', 'nina'), 'wait'],
     [
       'an owner adds a friend in an update',
       'alice',
-      { ...ci('alice', 'alan', 'nina'), ...ownUpdate },
+      { ...ci('alice', 'alan', 'nina'), ...authorPackageUpdate },
       'wait',
     ],
     ['an owner removes the last other owner', 'alice', ci('alice'), 'wait'],
     ['an owner steps down', 'alice', ci('alan'), 'merge'],
-    ['an owner deletes the list', 'alice', omitFiles(baseFiles, ciYamlPath('mine')), 'wait'],
+    ['an owner deletes the list', 'alice', omitFilePaths(baseFiles, ciYamlPath('mine')), 'wait'],
     ['an owner reorders the list', 'alice', ci('alan', 'alice'), 'merge'],
     ['an owner writes a login in another case', 'alice', ci('ALICE', 'alan'), 'merge'],
     [
@@ -333,7 +347,7 @@ describe('T06: new packages and confusable names', () => {
   const fresh = (name: string): OriginFiles => ({
     ...baseFiles,
     [ciYamlPath(name)]: reviewersYaml('mallory'),
-    [catalogPath(name)]: catalogYaml(name, ['1.0.0']),
+    [catalogPath(name)]: createCatalogYaml(name, ['1.0.0']),
   })
   test('a new package and its first owner need a maintainer', async () => {
     const from = scenario.origin.commit(baseFiles)
@@ -371,12 +385,12 @@ describe('T06: new packages and confusable names', () => {
     const { rules } = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, 'operators/mine/CI.yaml': 'x: y\n' },
-      authoredByAlice,
+      aliceAuthorOptions,
     )
     expect(rules).toContain('confusable-name')
   })
   test('a package name in content that belongs to another directory is rejected', async () => {
-    const head = { ...baseFiles, [catalogPath('newdir')]: catalogYaml('victim', ['9.0.0']) }
+    const head = { ...baseFiles, [catalogPath('newdir')]: createCatalogYaml('victim', ['9.0.0']) }
     const { verdict, rules } = await scenario.evaluatePull(baseFiles, head, { author: 'maria' })
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
@@ -389,19 +403,19 @@ describe('the first catalogs of a repository', () => {
     [ciYamlPath('mine')]: reviewersYaml('alice'),
     'tools/run.yaml': 'x: 1\n',
   }
-  const first: OriginFiles = { ...bare, [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']) }
+  const first: OriginFiles = { ...bare, [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
   test('are detected as catalogs, and need a maintainer as author or approver', async () => {
     const byMaria = await scenario.evaluatePull(bare, first, { author: 'maria' })
     expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
     expect(byMaria.verdict.kind).toBe('merge')
-    const { verdict, outcome } = await scenario.evaluatePull(bare, first, authoredByAlice)
+    const { verdict, outcome } = await scenario.evaluatePull(bare, first, aliceAuthorOptions)
     expect(verdict.kind).toBe('wait')
     expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
     expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
   })
   test('cannot be in a directory in which the base has files', async () => {
     const taken = { ...bare, 'catalog/Makefile': 'all:\n' }
-    const inside = { ...taken, 'catalog/mine/catalog.yaml': catalogYaml('mine', ['1.0.0']) }
+    const inside = { ...taken, 'catalog/mine/catalog.yaml': createCatalogYaml('mine', ['1.0.0']) }
     const { input, rules } = await scenario.evaluatePull(taken, inside, { author: 'maria' })
     expect(input.change.catalogs).toEqual([])
     expect(rules).toEqual(['outside-packages'])
@@ -418,7 +432,7 @@ describe('T07: links, submodules, executables', () => {
       const { verdict, outcome } = await scenario.evaluatePull(
         before,
         { ...before, [path]: file },
-        authoredByAlice,
+        aliceAuthorOptions,
       )
       expect(verdict.kind).toBe('blocked')
       expect(outcome.findings).toMatchObject([{ rule: 'file-mode', at: { file: path }, data: { mode } }])
@@ -428,7 +442,7 @@ describe('T07: links, submodules, executables', () => {
     const path = 'operators/mine/notes.md'
     for (const before of [baseFiles, { ...baseFiles, [path]: 'x\n' }]) {
       const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
-      const { verdict, outcome } = await scenario.evaluatePull(before, after, authoredByAlice)
+      const { verdict, outcome } = await scenario.evaluatePull(before, after, aliceAuthorOptions)
       expect(verdict.kind).toBe('merge')
       expect(outcome.findings).toMatchObject([
         { rule: 'executable-file', severity: 'info', at: { file: path } },
@@ -439,9 +453,9 @@ describe('T07: links, submodules, executables', () => {
     const path = 'operators/mine/notes.md'
     const before = { ...baseFiles, [path]: { mode: '120000', content: '/etc/passwd' } }
     expect(
-      (await scenario.evaluatePull(before, { ...baseFiles, [path]: 'x\n' }, authoredByAlice)).verdict.kind,
+      (await scenario.evaluatePull(before, { ...baseFiles, [path]: 'x\n' }, aliceAuthorOptions)).verdict.kind,
     ).toBe('merge')
-    expect((await scenario.evaluatePull(before, baseFiles, authoredByAlice)).verdict.kind).toBe('merge')
+    expect((await scenario.evaluatePull(before, baseFiles, aliceAuthorOptions)).verdict.kind).toBe('merge')
   })
   test('an owner file that is a link is broken and does not grant ownership', async () => {
     const linked = {
@@ -450,8 +464,8 @@ describe('T07: links, submodules, executables', () => {
     }
     const { verdict, rules } = await scenario.evaluatePull(
       linked,
-      { ...linked, ...ownUpdate },
-      authoredByAlice,
+      { ...linked, ...authorPackageUpdate },
+      aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('wait')
     expect(rules).toContain('owner-source-broken')
@@ -476,7 +490,7 @@ describe('T08: unusual paths', () => {
     const { verdict, rules } = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, [path]: 'x\n' },
-      authoredByAlice,
+      aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('odd-path')
@@ -497,7 +511,7 @@ describe('T09: files that change what other people see', () => {
     const { verdict, rules } = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, [path]: '* -diff\n' },
-      authoredByAlice,
+      aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('wait')
     expect(rules).toContain('outside-packages')
@@ -506,8 +520,8 @@ describe('T09: files that change what other people see', () => {
     const attributes = { '.gitattributes': '* merge=ours -diff text eol=crlf filter=x ident export-subst\n' }
     const judged = await scenario.evaluatePull(
       { ...baseFiles, ...attributes },
-      { ...updatedFiles, ...attributes },
-      authoredByAlice,
+      { ...filesWithAuthorUpdate, ...attributes },
+      aliceAuthorOptions,
     )
     expect(judged.input.change.paths.map(({ path }) => path)).toEqual([catalogPath('mine')])
     expect(judged.verdict.kind).toBe('merge')
@@ -535,7 +549,7 @@ describe('T10: everything outside packages is merged manually', () => {
     for (const author of ['alice', 'maria']) {
       const { verdict, rules, outcome } = await scenario.evaluatePull(
         baseFiles,
-        { ...updatedFiles, [path]: '# x\n' },
+        { ...filesWithAuthorUpdate, [path]: '# x\n' },
         { author },
       )
       expect(verdict.kind).toBe('wait')
@@ -552,7 +566,7 @@ describe('T10: everything outside packages is merged manually', () => {
 })
 
 describe('T11: both content and location decide', () => {
-  const mine = catalogYaml('mine', ['1.0.0'])
+  const mine = createCatalogYaml('mine', ['1.0.0'])
   test.each([
     ['a channel', `---\nschema: olm.channel\nname: evil\npackage: victim\nentries: []\n`],
     ['a bundle', `---\nschema: olm.bundle\nname: victim.v6\npackage: victim\nimage: x\n`],
@@ -563,7 +577,7 @@ describe('T11: both content and location decide', () => {
     const judged = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, [catalogPath('mine')]: mine + blob },
-      authoredByAlice,
+      aliceAuthorOptions,
     )
     expect(judged.verdict.kind).toBe('blocked')
     expect(
@@ -581,16 +595,16 @@ describe('T11: both content and location decide', () => {
       ...baseFiles,
       [catalogPath('mine')]: `${mine}---\nschema: olm.channel\nname: extra\npackage: victim\nentries: []\n`,
     }
-    const judged = await scenario.evaluatePull(split, baseFiles, authoredByAlice)
+    const judged = await scenario.evaluatePull(split, baseFiles, aliceAuthorOptions)
     expect(judged.verdict.kind).toBe('wait')
     expect(judged.outcome.findings[0]?.data).toMatchObject({ package: 'victim' })
   })
   test("a bundle with the name of another package's bundle is rejected", async () => {
-    const taken = catalogYaml('mine', ['1.0.0', '1.1.0']).replaceAll('mine.v1.1.0', 'victim.v1.1.0')
+    const taken = createCatalogYaml('mine', ['1.0.0', '1.1.0']).replaceAll('mine.v1.1.0', 'victim.v1.1.0')
     const { rules, verdict } = await scenario.evaluatePull(
       baseFiles,
       { ...baseFiles, [catalogPath('mine')]: taken },
-      authoredByAlice,
+      aliceAuthorOptions,
     )
     expect(verdict.kind).toBe('blocked')
     expect(rules).toContain('package-content-mismatch')
@@ -604,14 +618,14 @@ describe('T11: both content and location decide', () => {
       const before = {
         ...baseFiles,
         [ciYamlPath(directory)]: reviewersYaml('nina'),
-        [catalogPath(directory)]: catalogYaml(name, ['1.0.0']),
+        [catalogPath(directory)]: createCatalogYaml(name, ['1.0.0']),
       }
-      const after = { ...before, [catalogPath(directory)]: catalogYaml(name, ['1.0.0', '1.1.0']) }
+      const after = { ...before, [catalogPath(directory)]: createCatalogYaml(name, ['1.0.0', '1.1.0']) }
       expect((await scenario.evaluatePull(before, after, { author: 'nina' })).verdict.kind).toBe('merge')
       expect((await scenario.evaluatePull(before, after, { author: 'mallory' })).verdict.kind).toBe('wait')
       // The owner can also add it to another catalog if the packages of the directory are known.
-      const more = { ...before, [catalogPath('victim', 'v4.21')]: catalogYaml('victim', ['1.0.0']) }
-      const promoted = { ...more, [catalogPath(directory, 'v4.21')]: catalogYaml(name, ['1.0.0']) }
+      const more = { ...before, [catalogPath('victim', 'v4.21')]: createCatalogYaml('victim', ['1.0.0']) }
+      const promoted = { ...more, [catalogPath(directory, 'v4.21')]: createCatalogYaml(name, ['1.0.0']) }
       const packagesByDirectory = new Map([[directory, [name]]])
       expect(
         (await scenario.evaluatePull(more, promoted, { author: 'nina', packagesByDirectory })).verdict.kind,
@@ -623,7 +637,7 @@ describe('T11: both content and location decide', () => {
     const judged = await scenario.evaluatePull(
       { ...baseFiles, 'catalogs/v4.20/index.yaml': 'schema: custom.note\nname: n\npackage: victim\n' },
       baseFiles,
-      authoredByAlice,
+      aliceAuthorOptions,
     )
     expect(judged.verdict.kind).toBe('wait')
     expect(listFindingPackages(judged)).toEqual(['victim'])
@@ -633,13 +647,13 @@ describe('T11: both content and location decide', () => {
 describe('T12: mutable references', () => {
   test('are evaluated by the images check, and a reference by tag changes no permissions', async () => {
     const byTag = {
-      ...updatedFiles,
-      [catalogPath('mine')]: (ownUpdate[catalogPath('mine')] ?? '').replace(
+      ...filesWithAuthorUpdate,
+      [catalogPath('mine')]: (authorPackageUpdate[catalogPath('mine')] ?? '').replace(
         /@sha256:0+(?![^]*@sha256)/,
         ':latest',
       ),
     }
-    const first = await scenario.evaluatePull(baseFiles, updatedFiles, { author: 'mallory' })
+    const first = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, { author: 'mallory' })
     const second = await scenario.evaluatePull(baseFiles, byTag, { author: 'mallory' })
     expect(second.outcome.waiting).toEqual(first.outcome.waiting)
   })
@@ -652,7 +666,7 @@ describe('T13: two changes that are safe separately', () => {
       root,
     ])
     const second = scenario.origin.commit(
-      { ...baseFiles, [catalogPath('victim')]: catalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
+      { ...baseFiles, [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', '1.1.0', '1.2.0']) },
       [root],
     )
     expect((await scenario.evaluate(root, second, { author: 'vera' })).verdict.kind).toBe('merge')
@@ -665,17 +679,17 @@ describe('T14: what is merged is not what the pull request shows', () => {
   test('an edit of a file that the base has moved to another owner', async () => {
     const root = scenario.origin.commit({
       ...baseFiles,
-      'operators/mine/x.yaml': createLongFile('line', 100),
+      'operators/mine/x.yaml': createMultiLineText('line', 100),
     })
     const head = scenario.origin.commit(
-      { ...baseFiles, 'operators/mine/x.yaml': createLongFile('line', 100, 50) },
+      { ...baseFiles, 'operators/mine/x.yaml': createMultiLineText('line', 100, 50) },
       [root],
     )
     const tip = scenario.origin.commit(
-      { ...baseFiles, 'operators/victim/x.yaml': createLongFile('line', 100) },
+      { ...baseFiles, 'operators/victim/x.yaml': createMultiLineText('line', 100) },
       [root],
     )
-    const judged = await scenario.evaluate(tip, head, authoredByAlice)
+    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
     // The merge reports a conflict, or it follows the move and changes the victim's file.
     expect(judged.verdict.kind).not.toBe('merge')
     if (judged.verdict.kind === 'wait')
@@ -684,7 +698,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
   test('a new file in a directory that the base has renamed', async () => {
     const files = (directory: string): OriginFiles =>
       Object.fromEntries(
-        [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, createLongFile(`n${at}`, 30)]),
+        [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, createMultiLineText(`n${at}`, 30)]),
       )
     const root = scenario.origin.commit({ ...baseFiles, ...files('mine') })
     const head = scenario.origin.commit(
@@ -692,7 +706,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
       [root],
     )
     const tip = scenario.origin.commit({ ...baseFiles, ...files('victim') }, [root])
-    const judged = await scenario.evaluate(tip, head, authoredByAlice)
+    const judged = await scenario.evaluate(tip, head, aliceAuthorOptions)
     // Git reports a conflict or moves the file, but it must not put the file into the victim's directory unnoticed.
     if (judged.verdict.kind === 'merge')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
@@ -701,7 +715,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
   test('a criss-cross history that silently reverts the victim', async () => {
     const v = (version: string) => ({
       ...baseFiles,
-      [catalogPath('victim')]: catalogYaml('victim', ['1.0.0', version]),
+      [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0', version]),
     })
     const note = { 'operators/mine/notes.md': 'x\n' }
     const root = scenario.origin.commit(v('1.1.0'))
@@ -710,7 +724,7 @@ describe('T14: what is merged is not what the pull request shows', () => {
     const m2 = scenario.origin.commit({ ...v('1.2.0'), ...note }, [m1, p1])
     const p2 = scenario.origin.commit({ ...v('1.1.0'), ...note }, [p1, m1])
     const head = scenario.origin.commit({ ...v('1.1.0'), ...note, 'operators/mine/more.md': 'x\n' }, [p2])
-    const judged = await scenario.evaluate(m2, head, authoredByAlice)
+    const judged = await scenario.evaluate(m2, head, aliceAuthorOptions)
     expect(judged.verdict.kind).not.toBe('merge')
   })
 })
@@ -718,24 +732,24 @@ describe('T14: what is merged is not what the pull request shows', () => {
 describe('T15: changes inside merge commits', () => {
   test("an edit of another owner's file in a merge of the base is found", async () => {
     const root = scenario.origin.commit(baseFiles)
-    const own = scenario.origin.commit(updatedFiles, [root])
+    const own = scenario.origin.commit(filesWithAuthorUpdate, [root])
     const tip = scenario.origin.commit({ ...baseFiles, 'operators/victim/notes.md': 'x\n' }, [root])
-    const evil = scenario.origin.commit({ ...updatedFiles, 'operators/victim/notes.md': 'evil\n' }, [
+    const evil = scenario.origin.commit({ ...filesWithAuthorUpdate, 'operators/victim/notes.md': 'evil\n' }, [
       own,
       tip,
     ])
-    const judged = await scenario.evaluate(tip, evil, authoredByAlice)
+    const judged = await scenario.evaluate(tip, evil, aliceAuthorOptions)
     expect(judged.verdict.kind).toBe('wait')
     expect(listFindingPackages(judged)).toEqual(['victim'])
   })
   test('the shape of the history does not change the verdict', async () => {
     const root = scenario.origin.commit(baseFiles)
-    const one = scenario.origin.commit(updatedFiles, [root])
-    const empty = scenario.origin.commit(updatedFiles, [scenario.origin.commit(baseFiles, [root])], {
+    const one = scenario.origin.commit(filesWithAuthorUpdate, [root])
+    const empty = scenario.origin.commit(filesWithAuthorUpdate, [scenario.origin.commit(baseFiles, [root])], {
       author: 'vera <vera@example.com>',
     })
     for (const head of [one, empty])
-      expect((await scenario.evaluate(root, head, authoredByAlice)).verdict.kind).toBe('merge')
+      expect((await scenario.evaluate(root, head, aliceAuthorOptions)).verdict.kind).toBe('merge')
   })
   test('an approval is carried over only if configured, for the same content, config, and base', async () => {
     const carryOverConfig = { '.github/catalog-bot.yml': 'approvals:\n  carryOver: true\n' }
@@ -744,7 +758,7 @@ describe('T15: changes inside merge commits', () => {
       [carryOverConfig, 'merge'],
     ] as const) {
       const root = scenario.origin.commit({ ...baseFiles, ...extra })
-      const first = scenario.origin.commit({ ...updatedFiles, ...extra }, [root])
+      const first = scenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [root])
       const said = await scenario.evaluate(root, first, {
         author: 'mallory',
         configDigest: 'c',
@@ -757,13 +771,14 @@ describe('T15: changes inside merge commits', () => {
         config: 'c',
         covers: coverage(said.input),
       }))
-      const same = scenario.origin.commit({ ...updatedFiles, ...extra }, [first])
+      const same = scenario.origin.commit({ ...filesWithAuthorUpdate, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>
         scenario.evaluate(root, head, { author: 'mallory', approvals, epoch: 1, configDigest: 'c', ...more })
       expect((await judge(same)).verdict.kind).toBe(expected)
-      const other = scenario.origin.commit({ ...updatedFiles, ...extra, 'operators/mine/notes.md': 'x\n' }, [
-        first,
-      ])
+      const other = scenario.origin.commit(
+        { ...filesWithAuthorUpdate, ...extra, 'operators/mine/notes.md': 'x\n' },
+        [first],
+      )
       expect((await judge(other)).verdict.kind).toBe('wait')
       expect((await judge(same, { configDigest: 'd' })).verdict.kind).toBe('wait')
       expect((await judge(same, { snapshot: { baseRef: 'release' } })).verdict.kind).toBe('wait')
@@ -773,15 +788,17 @@ describe('T15: changes inside merge commits', () => {
 
 describe('T16: a permit is for one commit with one tree', () => {
   test('the permit contains the merge commit with the authorized tree', async () => {
-    const { verdict } = await scenario.evaluatePull(baseFiles, updatedFiles, authoredByAlice)
+    const { verdict } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, aliceAuthorOptions)
     expect(verdict.permit?.landing.commit).toBe(verdict.result?.commit)
-    expect(verdict.permit?.landing.tree).toBe(scenario.origin.tree(scenario.origin.commit(updatedFiles)))
+    expect(verdict.permit?.landing.tree).toBe(
+      scenario.origin.tree(scenario.origin.commit(filesWithAuthorUpdate)),
+    )
   })
 })
 
 describe('T17: stacked pull requests', () => {
   test('wait for the one below them', async () => {
-    const { verdict } = await scenario.evaluatePull(baseFiles, updatedFiles, {
+    const { verdict } = await scenario.evaluatePull(baseFiles, filesWithAuthorUpdate, {
       author: 'alice',
       snapshot: { stacked: true },
     })
@@ -792,7 +809,7 @@ describe('T17: stacked pull requests', () => {
 describe('T18: another base branch', () => {
   test('an approval for one branch does not count for another', async () => {
     const from = scenario.origin.commit(baseFiles)
-    const head = scenario.origin.commit(updatedFiles, [from])
+    const head = scenario.origin.commit(filesWithAuthorUpdate, [from])
     const said = await scenario.evaluate(from, head, {
       author: 'mallory',
       reviews: [scenario.createReview('alan', head)],

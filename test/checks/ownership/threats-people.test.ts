@@ -10,7 +10,7 @@ import { parseConfig } from '../../../src/config/config.ts'
 import { renderReport } from '../../../src/report/report.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
-import { catalogYaml } from './read-catalog-text.ts'
+import { createCatalogYaml } from './read-catalog-text.ts'
 import {
   openOwnershipScenario,
   FakeAccounts,
@@ -37,13 +37,13 @@ const baseFiles: OriginFiles = {
   'config.yaml': 'maintainers:\n  - maria\n',
   [ciYamlPath('victim')]: reviewersYaml('vera'),
   [ciYamlPath('mine')]: reviewersYaml('alice', 'alan'),
-  [catalogPath('victim')]: catalogYaml('victim', ['1.0.0']),
-  [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']),
+  [catalogPath('victim')]: createCatalogYaml('victim', ['1.0.0']),
+  [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']),
 }
-const createUpdate = (name: string): OriginFiles => ({
-  [catalogPath(name)]: catalogYaml(name, ['1.0.0', '1.1.0']),
+const createPackageUpdate = (name: string): OriginFiles => ({
+  [catalogPath(name)]: createCatalogYaml(name, ['1.0.0', '1.1.0']),
 })
-const updatedFiles: OriginFiles = { ...baseFiles, ...createUpdate('mine') }
+const updatedFiles: OriginFiles = { ...baseFiles, ...createPackageUpdate('mine') }
 
 /** The commits of a pull request that updates `mine`. */
 function createPull(
@@ -114,7 +114,7 @@ describe('T23: Apps as authors', () => {
   const ours = { headRepository: { owner: 'Acme', name: 'Catalog' } }
   beforeEach(() => void scenario.fakeAccounts.accounts.set('release-bot[bot]', bot))
   test('a listed App can update only from a branch of this repository that it pushed', async () => {
-    const { from, head } = createPull({ ...listed, ...createUpdate('mine') }, listed)
+    const { from, head } = createPull({ ...listed, ...createPackageUpdate('mine') }, listed)
     const judge = (snapshot: Partial<PullSnapshot>) =>
       scenario.evaluate(from, head, { author: bot, snapshot })
     expect((await judge(ours)).verdict.kind).toBe('merge')
@@ -127,7 +127,7 @@ describe('T23: Apps as authors', () => {
     expect((await judge({ ...ours, pusher: bot })).verdict.kind).toBe('merge')
   })
   test("an App's GraphQL login is the same account, but a person with that login is not (T26)", async () => {
-    const { from, head } = createPull({ ...listed, ...createUpdate('mine') }, listed)
+    const { from, head } = createPull({ ...listed, ...createPackageUpdate('mine') }, listed)
     const short = { ...bot, login: 'release-bot' }
     expect((await scenario.evaluate(from, head, { author: short, snapshot: ours })).verdict.kind).toBe(
       'merge',
@@ -146,7 +146,7 @@ describe('T23: Apps as authors', () => {
   test('an App cannot approve (T35) or change owners, even if it is listed as a maintainer', async () => {
     const maintained = { ...listed, 'config.yaml': 'maintainers:\n  - maria\n  - release-bot[bot]\n' }
     scenario.fakeAccounts.roles.set(bot.id, 'admin')
-    const { from, head } = createPull({ ...maintained, ...createUpdate('mine') }, maintained)
+    const { from, head } = createPull({ ...maintained, ...createPackageUpdate('mine') }, maintained)
     const reviews = [scenario.createReview('nina', head, { author: bot })]
     expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
     const owners = createPull(
@@ -234,7 +234,7 @@ describe('T25: renamed and reused logins', () => {
     const alice = scenario.fakeAccounts.person('alice')
     const config = `owners:\n  packages:\n    mine: ["alice:${alice.id}"]\n  sources: [packages, config.yaml]\n`
     const pinned = { ...baseFiles, '.github/catalog-bot.yml': config }
-    const { from, head } = createPull({ ...pinned, ...createUpdate('mine') }, pinned)
+    const { from, head } = createPull({ ...pinned, ...createPackageUpdate('mine') }, pinned)
     const renamed = { ...alice, login: 'alice-renamed' }
     expect((await scenario.evaluate(from, head, { author: renamed })).verdict.kind).toBe('merge')
     const usurper: GitHubAccount = { id: toUserId(666), login: 'alice', kind: 'user' }
@@ -259,7 +259,7 @@ describe('T26: inexact comparison', () => {
   })
   test('case does not matter in the list or in the login', async () => {
     const loud = { ...baseFiles, [ciYamlPath('mine')]: reviewersYaml('ALICE') }
-    const { from, head } = createPull({ ...loud, ...createUpdate('mine') }, loud)
+    const { from, head } = createPull({ ...loud, ...createPackageUpdate('mine') }, loud)
     const alice = { ...scenario.fakeAccounts.person('alice'), login: 'Alice' }
     expect((await scenario.evaluate(from, head, { author: alice })).verdict.kind).toBe('merge')
   })
@@ -279,7 +279,7 @@ describe('T26: inexact comparison', () => {
   ])('a list that is not a list of logins does not grant ownership: %j', async (text) => {
     const odd = { ...baseFiles, [ciYamlPath('mine')]: text }
     for (const author of ['alice', 'mallory']) {
-      const { from, head } = createPull({ ...odd, ...createUpdate('mine') }, odd)
+      const { from, head } = createPull({ ...odd, ...createPackageUpdate('mine') }, odd)
       const { verdict, rules } = await scenario.evaluate(from, head, { author })
       expect(verdict.kind).toBe('wait')
       expect(rules).toContain('owner-source-broken')
@@ -294,7 +294,7 @@ describe('T27: unknown is not an approval', () => {
       'owners:\n  packages:\n    mine: [acme/catalog-team]\n  sources: [packages, config.yaml, owners]\n',
   }
   const judge = async (files: OriginFiles = teams, author = 'alice') => {
-    const { from, head } = createPull({ ...files, ...createUpdate('mine') }, files)
+    const { from, head } = createPull({ ...files, ...createPackageUpdate('mine') }, files)
     return scenario.evaluate(from, head, { author })
   }
   test('a member of the team has permission, but another person does not', async () => {
@@ -322,7 +322,7 @@ describe('T27: unknown is not an approval', () => {
   test('a missing answer about one person does not prevent an approval by another', async () => {
     scenario.fakeAccounts.fails = (question) =>
       question.kind === 'team-member' ? unknownAnswer() : undefined
-    const { from, head } = createPull({ ...teams, ...createUpdate('mine') }, teams)
+    const { from, head } = createPull({ ...teams, ...createPackageUpdate('mine') }, teams)
     const reviews = [scenario.createReview('maria', head)]
     expect((await scenario.evaluate(from, head, { author: 'mallory', reviews })).verdict.kind).toBe('merge')
   })
@@ -433,7 +433,7 @@ describe('T28: states of a review', () => {
     expect((await scenario.evaluate(removed, head, { author: 'mallory', reviews })).verdict.kind).toBe('wait')
   })
   test('an owner of one package can approve only that package', async () => {
-    const { from, head } = createPull({ ...updatedFiles, ...createUpdate('victim') })
+    const { from, head } = createPull({ ...updatedFiles, ...createPackageUpdate('victim') })
     const judgeWith = async (...logins: string[]) =>
       (
         await scenario.evaluate(from, head, {
@@ -530,7 +530,7 @@ describe('T54: disabling checks in the pull request', () => {
     const head = {
       ...baseFiles,
       ...waiver,
-      [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']) + `# catalog-bot: ignore\n${evil}`,
+      [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) + `# catalog-bot: ignore\n${evil}`,
     }
     const { verdict, rules: found } = await scenario.evaluatePull(baseFiles, head, { author: 'alice' })
     expect(verdict.kind).toBe('blocked')
@@ -585,15 +585,15 @@ describe('T61: permissions that are not granted explicitly', () => {
   test('a package without owners needs a maintainer', async () => {
     for (const text of ['---\n{}\n', 'updateGraph: semver-mode\n', 'reviewers:\n', 'reviewers: []\n']) {
       const orphan = { ...baseFiles, [ciYamlPath('mine')]: text }
-      const { from, head } = createPull({ ...orphan, ...createUpdate('mine') }, orphan)
+      const { from, head } = createPull({ ...orphan, ...createPackageUpdate('mine') }, orphan)
       const { verdict, outcome } = await scenario.evaluate(from, head, { author: 'mallory' })
       expect(verdict.kind).toBe('wait')
       expect(outcome.waiting[0]?.who).toEqual(['maria'])
     }
   })
   test('a repository without owner files authorizes only people with the role maintain', async () => {
-    const bare: OriginFiles = { [catalogPath('mine')]: catalogYaml('mine', ['1.0.0']) }
-    const { from, head } = createPull({ ...bare, ...createUpdate('mine') }, bare)
+    const bare: OriginFiles = { [catalogPath('mine')]: createCatalogYaml('mine', ['1.0.0']) }
+    const { from, head } = createPull({ ...bare, ...createPackageUpdate('mine') }, bare)
     expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
     scenario.fakeAccounts.roles.set(scenario.fakeAccounts.person('mallory').id, 'write')
     expect((await scenario.evaluate(from, head, { author: 'mallory' })).verdict.kind).toBe('wait')
@@ -611,7 +611,7 @@ describe('T62: a flood of useless submissions', () => {
     const many = Object.fromEntries(
       Array.from({ length: 20 }, (_, at) => [
         catalogPath(`flood-${'abcdefghijkmnpqrstuv'[at]}`),
-        catalogYaml(`flood-${'abcdefghijkmnpqrstuv'[at]}`, ['1.0.0']),
+        createCatalogYaml(`flood-${'abcdefghijkmnpqrstuv'[at]}`, ['1.0.0']),
       ]),
     )
     const { verdict, outcome } = await scenario.evaluatePull(

@@ -7,14 +7,14 @@ import { validateWithAllRules } from '../../../src/checks/validation/validate-fu
 import { findSharedPath } from '../../shared-data.ts'
 import { loadCatalog } from './load-catalog.ts'
 
-const communityCatalogs = findSharedPath('community-operators', 'catalogs')
+const communityCatalogsDirectory = findSharedPath('community-operators', 'catalogs')
 
-const testWithCatalogs = communityCatalogs === undefined ? test.skip : test
+const testWithCatalogs = communityCatalogsDirectory === undefined ? test.skip : test
 
 testWithCatalogs(
   'published catalogs have no error, and known warnings: few, but for one of most packages, whose images are named by tag',
   () => {
-    const root = communityCatalogs ?? ''
+    const root = communityCatalogsDirectory ?? ''
     const counts: Record<string, Record<string, number>> = {}
     for (const version of readdirSync(root).sort()) {
       const { passed, findings } = validateWithAllRules(loadCatalog(join(root, version)))

@@ -4,25 +4,30 @@ import { createCheckAnswers } from '../../../src/checks/questions.ts'
 import { validationCheck } from '../../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { bundleBlob, changeBetween, channelBlob, packageBlob } from '../../pull-request/build-catalog.ts'
+import {
+  bundleBlob,
+  computeCatalogChange,
+  channelBlob,
+  packageBlob,
+} from '../../pull-request/build-catalog.ts'
 import type { CatalogBlob, CatalogFiles } from '../../pull-request/build-catalog.ts'
 
-const noAnswers = createCheckAnswers(new Map())
+const emptyCheckAnswers = createCheckAnswers(new Map())
 const catalogPath = 'catalog/foo/catalog.yaml'
 
 function evaluateValidation(base: CatalogFiles, result: CatalogFiles, config: Partial<Config> = {}) {
   const input = {
     config: { ...defaultConfig, ...config },
-    change: changeBetween(base, result),
+    change: computeCatalogChange(base, result),
     ownerFiles: { base: new Map(), result: new Map() },
   }
-  return validationCheck.judge(input as unknown as CheckInput, noAnswers)
+  return validationCheck.judge(input as unknown as CheckInput, emptyCheckAnswers)
 }
 const formatFindings = (outcome: ReturnType<typeof evaluateValidation>) =>
   outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`)
 
 /** A bundle without findings from our own rules. */
-function validBundle(name: string, version: string, more: CatalogBlob = {}): CatalogBlob {
+function createValidBundleBlob(name: string, version: string, more: CatalogBlob = {}): CatalogBlob {
   const plain = bundleBlob(name, 'foo', version)
   return {
     ...plain,
@@ -44,24 +49,24 @@ function validBundle(name: string, version: string, more: CatalogBlob = {}): Cat
 const blobsBefore = [
   packageBlob('foo'),
   channelBlob('stable', 'foo', ['foo.v1.0.0']),
-  validBundle('foo.v1.0.0', '1.0.0'),
+  createValidBundleBlob('foo.v1.0.0', '1.0.0'),
 ]
 const blobsAfter = [
   packageBlob('foo'),
   channelBlob('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0']),
-  validBundle('foo.v1.0.0', '1.0.0'),
-  validBundle('foo.v1.1.0', '1.1.0'),
+  createValidBundleBlob('foo.v1.0.0', '1.0.0'),
+  createValidBundleBlob('foo.v1.1.0', '1.1.0'),
 ]
 /** The next version, with its image missing from the related images. */
 const withoutRelatedImage = [
   ...blobsAfter.slice(0, 3),
-  validBundle('foo.v1.1.0', '1.1.0', { relatedImages: [] }),
+  createValidBundleBlob('foo.v1.1.0', '1.1.0', { relatedImages: [] }),
 ]
 
 describe('the validation check', () => {
   test('by default applies opm v1.73, which requires an integer channel priority', () => {
     const value = { channelName: 'stable', priority: 'high' }
-    const plain = validBundle('foo.v1.1.0', '1.1.0')
+    const plain = createValidBundleBlob('foo.v1.1.0', '1.1.0')
     const properties = [...(plain['properties'] as CatalogBlob[]), { type: 'olm.channel', value }]
     const result = { [catalogPath]: [...blobsAfter.slice(0, 3), { ...plain, properties }] }
     const errors = (config: Partial<Config>) =>
@@ -78,7 +83,7 @@ describe('the validation check', () => {
   test('reports required APIs missing from the catalog for new bundles, and for others if configured', () => {
     const rule = 'missing-required-api'
     const needy = (name: string, version: string, group = 'example.com') => {
-      const plain = validBundle(name, version)
+      const plain = createValidBundleBlob(name, version)
       const value = { group, version: 'v1', kind: 'Certificate' }
       const properties = [
         ...((plain['properties'] as CatalogBlob[]) ?? []),
@@ -120,7 +125,7 @@ describe('the validation check', () => {
 
   test('asks no questions, and passes a valid new version with a summary of what it checked', () => {
     const outcome = evaluateValidation({ [catalogPath]: blobsBefore }, { [catalogPath]: blobsAfter })
-    expect(validationCheck.ask({} as CheckInput, noAnswers)).toEqual([])
+    expect(validationCheck.ask({} as CheckInput, emptyCheckAnswers)).toEqual([])
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 2 bundles in it')
   })
@@ -154,7 +159,7 @@ describe('the validation check', () => {
     const moved = [
       { schema: 'example.com.notes', name: 'n' },
       ...withoutRelatedImage,
-      validBundle('foo.v1.2.0', '1.2.0'),
+      createValidBundleBlob('foo.v1.2.0', '1.2.0'),
     ]
     const entries = ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0', 'foo.v1.2.0 < foo.v1.1.0']
     const outcome = evaluateValidation(
@@ -172,7 +177,7 @@ describe('the validation check', () => {
   test('the same warning about another object is new', () => {
     const worse = [
       ...withoutRelatedImage.slice(0, 2),
-      validBundle('foo.v1.0.0', '1.0.0', { relatedImages: [] }),
+      createValidBundleBlob('foo.v1.0.0', '1.0.0', { relatedImages: [] }),
       ...withoutRelatedImage.slice(3),
     ]
     const outcome = evaluateValidation({ [catalogPath]: withoutRelatedImage }, { [catalogPath]: worse })
@@ -185,7 +190,7 @@ describe('the validation check', () => {
       [
         packageBlob('foo'),
         channelBlob('stable', 'foo', ['foo.v1.0.0']),
-        validBundle('foo.v1.0.0', '1.0.0'),
+        createValidBundleBlob('foo.v1.0.0', '1.0.0'),
         channelBlob(version, 'foo', []),
       ] as const
     expect(
@@ -234,7 +239,7 @@ describe('the validation check', () => {
     const reference = [
       packageBlob('foo'),
       channelBlob('stable', 'foo', ['foo.v1.0.0']),
-      validBundle('foo.v1.0.0', '1.0.0', {
+      createValidBundleBlob('foo.v1.0.0', '1.0.0', {
         image: 'oci://x',
         relatedImages: [{ name: '', image: 'oci://x' }],
       }),
@@ -257,7 +262,7 @@ describe('the validation check', () => {
   test('if the base exceeds the limit of a rule, its warnings are omitted and its errors are kept', () => {
     const nameless = (count: number, more: object = {}) => [
       ...blobsAfter.slice(0, 3),
-      validBundle('foo.v1.1.0', '1.1.0', {
+      createValidBundleBlob('foo.v1.1.0', '1.1.0', {
         properties: [
           ...((blobsAfter[3]?.['properties'] ?? []) as readonly CatalogBlob[]),
           ...Array.from({ length: count }, (_, at) => ({ type: '', value: at })),
@@ -279,7 +284,7 @@ describe('the validation check', () => {
 
   test('a rule ignored for one package still blocks if it omitted findings that may concern others', () => {
     const properties = Array.from({ length: 6000 }, (_, at) => ({ type: '', value: at }))
-    const blobs = [...blobsAfter.slice(0, 3), validBundle('foo.v1.1.0', '1.1.0', { properties })]
+    const blobs = [...blobsAfter.slice(0, 3), createValidBundleBlob('foo.v1.1.0', '1.1.0', { properties })]
     const rules = { 'untyped-property': { severity: 'error' as const, ignore: ['foo'] } }
     const outcome = evaluateValidation({ [catalogPath]: blobsAfter }, { [catalogPath]: blobs }, { rules })
     expect(formatFindings(outcome).filter((one) => one.startsWith('untyped'))).toEqual([

@@ -32,7 +32,7 @@ beforeAll(() => {
   packagePath = packSources()
   mkdirSync(join(temporaryDirectory, 'catalog'))
   runGit('catalog', 'init', '--quiet', '--initial-branch=main')
-  writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', catalogYaml('1.0.0'))
+  writeRepositoryFile('catalogs/v4.20/tern/catalog.yaml', createCatalogYaml('1.0.0'))
   writeRepositoryFile('operators/tern/ci.yaml', 'reviewers: [terry]\n')
   commitAll('base')
 }, 60_000)
@@ -60,7 +60,7 @@ process.exit(ran.status)
 }
 
 /** A catalog with these versions of one package, each replacing the previous one. */
-function catalogYaml(...versions: readonly string[]): string {
+function createCatalogYaml(...versions: readonly string[]): string {
   const entries = versions.map((version, index) => ({
     name: `tern.v${version}`,
     ...(index > 0 && { replaces: `tern.v${versions[index - 1]}` }),
@@ -168,7 +168,7 @@ function runAction(
   let code: number | null = 0
   for (const step of actionDefinition.runs.steps) {
     if (step.run === undefined || code !== 0) continue
-    if (step.run.startsWith('npm ')) restoreInstalled(temporary)
+    if (step.run.startsWith('npm ')) restoreInstalledPackage(temporary)
     const script = join(temporary, 'step.sh')
     writeFileSync(script, step.run)
     const env = Object.fromEntries(
@@ -181,7 +181,7 @@ function runAction(
     })
     log += ran.stdout + ran.stderr
     code = ran.status
-    if (step.run.startsWith('npm ')) saveInstalled(temporary)
+    if (step.run.startsWith('npm ')) saveInstalledPackage(temporary)
   }
   const read = (file: string) => readFileSync(join(temporary, file), 'utf8')
   const sarif = join(temporary, 'catalog-bot.sarif')
@@ -203,13 +203,16 @@ function runAction(
 }
 
 /** The modules from the first run, so that npm has nothing left to install. */
-let installedModules: string | undefined
-function restoreInstalled(temporary: string): void {
-  if (installedModules !== undefined)
-    cpSync(installedModules, join(temporary, 'catalog-bot'), { recursive: true, verbatimSymlinks: true })
+let installedPackageDirectory: string | undefined
+function restoreInstalledPackage(temporary: string): void {
+  if (installedPackageDirectory !== undefined)
+    cpSync(installedPackageDirectory, join(temporary, 'catalog-bot'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    })
 }
-function saveInstalled(temporary: string): void {
-  installedModules ??= join(temporary, 'catalog-bot')
+function saveInstalledPackage(temporary: string): void {
+  installedPackageDirectory ??= join(temporary, 'catalog-bot')
 }
 
 function createPullEvent(number: number, head: string, login = 'terry'): { name: string; payload: unknown } {
@@ -244,7 +247,7 @@ describe('action.yml', () => {
 
   test("checks a fork's pull request from a checkout two commits deep", () => {
     const head = createPullMerge(1, {
-      'catalogs/v4.20/tern/catalog.yaml': catalogYaml('1.0.0').replace('"stable"}', '"none"}'),
+      'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0').replace('"stable"}', '"none"}'),
     })
     const ran = runAction({ ...createPullEvent(1, head, 'mallory'), workspace: checkOutPull(1, 2) })
     expect(ran.code).toBe(1)
@@ -260,7 +263,9 @@ describe('action.yml', () => {
   }, 60_000)
 
   test('a valid change by the owner with full history exits with 0, even if the verdict is unknown', () => {
-    const head = createPullMerge(2, { 'catalogs/v4.20/tern/catalog.yaml': catalogYaml('1.0.0', '1.1.0') })
+    const head = createPullMerge(2, {
+      'catalogs/v4.20/tern/catalog.yaml': createCatalogYaml('1.0.0', '1.1.0'),
+    })
     const ran = runAction({ ...createPullEvent(2, head), workspace: checkOutPull(2, 0) })
     expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
     // The new image cannot be checked offline.

@@ -5,27 +5,30 @@ import { findMissingFacts, observeCluster } from './real/observe-cluster.ts'
 import { findLeftovers } from './real/cluster-stories.ts'
 
 const storyNames = ['rights', 'olm-v0', 'olm-v1']
-const isBuilt = (story: string) => story !== 'olm-v1'
+const isStoryBuilt = (story: string) => story !== 'olm-v1'
 
 test('what was not built is not tried, and fails what asked for it', () => {
-  expect(chooseStories([], storyNames, isBuilt)).toEqual({
+  expect(chooseStories([], storyNames, isStoryBuilt)).toEqual({
     run: ['rights', 'olm-v0'],
     notTried: ['olm-v1'],
     isIncomplete: false,
   })
-  expect(chooseStories(['--all'], storyNames, isBuilt)).toMatchObject({
+  expect(chooseStories(['--all'], storyNames, isStoryBuilt)).toMatchObject({
     run: ['rights', 'olm-v0'],
     isIncomplete: true,
   })
-  expect(chooseStories(['olm-v1', 'rights'], storyNames, isBuilt)).toMatchObject({
+  expect(chooseStories(['olm-v1', 'rights'], storyNames, isStoryBuilt)).toMatchObject({
     run: ['rights'],
     notTried: ['olm-v1'],
     isIncomplete: true,
   })
-  expect(chooseStories(['rights'], storyNames, isBuilt)).toMatchObject({ notTried: [], isIncomplete: false })
+  expect(chooseStories(['rights'], storyNames, isStoryBuilt)).toMatchObject({
+    notTried: [],
+    isIncomplete: false,
+  })
   expect(chooseStories([], storyNames, () => false)).toMatchObject({ run: [], isIncomplete: true })
   expect(chooseStories(['--all'], storyNames, () => true)).toMatchObject({ isIncomplete: false })
-  expect(() => chooseStories(['olm'], storyNames, isBuilt)).toThrow('no story olm')
+  expect(() => chooseStories(['olm'], storyNames, isStoryBuilt)).toThrow('no story olm')
 })
 
 test('only an API that is not there has nothing left; one that does not answer may hold anything', async () => {

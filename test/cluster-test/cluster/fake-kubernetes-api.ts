@@ -13,16 +13,16 @@ interface FakeApiKind {
   readonly isNamespaced: boolean
 }
 
-const createKinds = (
+const createFakeApiKinds = (
   apiVersion: string,
   isNamespaced: boolean,
   names: Readonly<Record<string, string>>,
 ): FakeApiKind[] =>
   Object.entries(names).map(([kind, plural]) => ({ apiVersion, kind, plural, isNamespaced }))
 
-export const coreKinds: readonly FakeApiKind[] = [
-  ...createKinds('v1', false, { Namespace: 'namespaces' }),
-  ...createKinds('v1', true, {
+export const coreApiKinds: readonly FakeApiKind[] = [
+  ...createFakeApiKinds('v1', false, { Namespace: 'namespaces' }),
+  ...createFakeApiKinds('v1', true, {
     Pod: 'pods',
     Event: 'events',
     ResourceQuota: 'resourcequotas',
@@ -30,36 +30,38 @@ export const coreKinds: readonly FakeApiKind[] = [
     ServiceAccount: 'serviceaccounts',
     ConfigMap: 'configmaps',
   }),
-  ...createKinds('networking.k8s.io/v1', true, { NetworkPolicy: 'networkpolicies' }),
-  ...createKinds('discovery.k8s.io/v1', true, { EndpointSlice: 'endpointslices' }),
-  ...createKinds('apps/v1', true, { Deployment: 'deployments' }),
-  ...createKinds('batch/v1', true, { Job: 'jobs' }),
-  ...createKinds('rbac.authorization.k8s.io/v1', false, {
+  ...createFakeApiKinds('networking.k8s.io/v1', true, { NetworkPolicy: 'networkpolicies' }),
+  ...createFakeApiKinds('discovery.k8s.io/v1', true, { EndpointSlice: 'endpointslices' }),
+  ...createFakeApiKinds('apps/v1', true, { Deployment: 'deployments' }),
+  ...createFakeApiKinds('batch/v1', true, { Job: 'jobs' }),
+  ...createFakeApiKinds('rbac.authorization.k8s.io/v1', false, {
     ClusterRole: 'clusterroles',
     ClusterRoleBinding: 'clusterrolebindings',
   }),
-  ...createKinds('admissionregistration.k8s.io/v1', false, {
+  ...createFakeApiKinds('admissionregistration.k8s.io/v1', false, {
     ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
     MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
   }),
-  ...createKinds('apiextensions.k8s.io/v1', false, { CustomResourceDefinition: 'customresourcedefinitions' }),
+  ...createFakeApiKinds('apiextensions.k8s.io/v1', false, {
+    CustomResourceDefinition: 'customresourcedefinitions',
+  }),
 ]
-export const olmV0Kinds: readonly FakeApiKind[] = [
-  ...createKinds('operators.coreos.com/v1alpha1', true, {
+export const olmV0ApiKinds: readonly FakeApiKind[] = [
+  ...createFakeApiKinds('operators.coreos.com/v1alpha1', true, {
     CatalogSource: 'catalogsources',
     Subscription: 'subscriptions',
     InstallPlan: 'installplans',
     ClusterServiceVersion: 'clusterserviceversions',
   }),
-  ...createKinds('operators.coreos.com/v1', true, { OperatorGroup: 'operatorgroups' }),
-  ...createKinds('operators.coreos.com/v1', false, { Operator: 'operators' }),
+  ...createFakeApiKinds('operators.coreos.com/v1', true, { OperatorGroup: 'operatorgroups' }),
+  ...createFakeApiKinds('operators.coreos.com/v1', false, { Operator: 'operators' }),
 ]
-export const olmV1Kinds = createKinds('olm.operatorframework.io/v1', false, {
+export const olmV1ApiKinds = createFakeApiKinds('olm.operatorframework.io/v1', false, {
   ClusterCatalog: 'clustercatalogs',
   ClusterExtension: 'clusterextensions',
 })
-export const getRukPakKinds = (version: 'v1alpha1' | 'v1alpha2') =>
-  createKinds(`core.rukpak.io/${version}`, false, {
+export const getRukPakApiKinds = (version: 'v1alpha1' | 'v1alpha2') =>
+  createFakeApiKinds(`core.rukpak.io/${version}`, false, {
     BundleDeployment: 'bundledeployments',
     ...(version === 'v1alpha1' && { Bundle: 'bundles' }),
   })
@@ -132,7 +134,7 @@ export class FakeKubernetesApi {
   private uids = 0
   private readonly known: readonly FakeApiKind[]
 
-  constructor(known: readonly FakeApiKind[] = [...coreKinds, ...olmV0Kinds]) {
+  constructor(known: readonly FakeApiKind[] = [...coreApiKinds, ...olmV0ApiKinds]) {
     this.known = known
   }
 
@@ -170,7 +172,7 @@ export class FakeKubernetesApi {
         ...object.metadata,
       },
     }
-    this.objects.set(objectKey(stored), stored)
+    this.objects.set(getObjectKey(stored), stored)
     return stored
   }
 
@@ -179,8 +181,8 @@ export class FakeKubernetesApi {
     else if (object.kind === 'Namespace' && this.objectsInNamespace(object).length > 0) {
       object.metadata.deletionTimestamp ??= this.time()
       for (const one of this.objectsInNamespace(object)) this.remove(one)
-      if (this.objectsInNamespace(object).length === 0) this.objects.delete(objectKey(object))
-    } else this.objects.delete(objectKey(object))
+      if (this.objectsInNamespace(object).length === 0) this.objects.delete(getObjectKey(object))
+    } else this.objects.delete(getObjectKey(object))
   }
 
   /** Deletes objects whose owners are gone, and continues pending deletions, such as of empty namespaces. */
@@ -239,7 +241,7 @@ export class FakeKubernetesApi {
     if (method === 'POST') return this.create(request.body as KubeObject, kind, ns, request.query)
     if (name === undefined) return this.listed(kind, ns, request.query)
     const object = this.objects.get(
-      objectKey({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
+      getObjectKey({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
     )
     if (!object) return statusResponse(404, 'NotFound', `${plural} "${name}" not found`)
     if (method === 'GET') return { status: 200, body: object }
@@ -253,7 +255,7 @@ export class FakeKubernetesApi {
     namespace: string | undefined,
     query: URLSearchParams,
   ): FakeApiResponse {
-    const key = objectKey(object)
+    const key = getObjectKey(object)
     const { name } = object.metadata
     if (!kind.isNamespaced && !name.startsWith('catalog-bot-') && this.now >= this.policiesSince)
       return statusResponse(
@@ -330,7 +332,7 @@ export function statusResponse(
   }
 }
 
-function objectKey({
+function getObjectKey({
   apiVersion,
   kind,
   metadata: { namespace = '', name },

@@ -2,7 +2,7 @@
 // reads the objects whenever the clock advances, and writes what the real one would have written by then.
 import type { FakeKubernetesApi, StoredStatus, StoredObject } from './fake-kubernetes-api.ts'
 
-export interface OlmV0Script {
+export interface FakeOlmV0Script {
   /** The CSV names of each InstallPlan, in order. */
   readonly plans: readonly (readonly string[])[]
   /** CRDs that the bundles install. */
@@ -23,7 +23,7 @@ export interface OlmV0Script {
 const olmApiVersion = 'operators.coreos.com/v1alpha1'
 
 /** Simulates both operators of OLM v0. */
-export function simulateOlmV0(api: FakeKubernetesApi, script: OlmV0Script): void {
+export function simulateOlmV0(api: FakeKubernetesApi, script: FakeOlmV0Script): void {
   let made = 0
   let served = ''
   let first = ''
@@ -176,7 +176,7 @@ export function simulateOlmV0(api: FakeKubernetesApi, script: OlmV0Script): void
   }
 }
 
-export interface OlmV1Script {
+export interface FakeOlmV1Script {
   /** The bundle that each selector value installs. */
   readonly installs: Readonly<Record<'base' | 'head', string>>
   readonly catalog?: () => readonly object[]
@@ -184,7 +184,7 @@ export interface OlmV1Script {
   readonly deployment?: StoredStatus
 }
 
-export function simulateOlmV1(api: FakeKubernetesApi, script: OlmV1Script): void {
+export function simulateOlmV1(api: FakeKubernetesApi, script: FakeOlmV1Script): void {
   api.controllers.push(() => {
     for (const catalog of api.list('ClusterCatalog'))
       catalog.status = {
@@ -237,13 +237,13 @@ export function simulateOlmV1(api: FakeKubernetesApi, script: OlmV1Script): void
   })
 }
 
-export interface RukPakScript {
+export interface FakeRukPakScript {
   readonly deployment?: (deployment: StoredObject) => StoredStatus | undefined
   /** Whether the old bundle remains. */
   readonly keepsOld?: boolean
 }
 
-export function simulateRukPak(api: FakeKubernetesApi, script: RukPakScript = {}): void {
+export function simulateRukPak(api: FakeKubernetesApi, script: FakeRukPakScript = {}): void {
   api.controllers.push(() => {
     for (const deployment of api.list('BundleDeployment')) {
       if (deployment.metadata.deletionTimestamp !== undefined) continue

@@ -11,8 +11,8 @@ import { planInstall } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
 import { readInstallCatalog } from '../../../src/cli/install-catalog.ts'
 import { installOnCluster, type ClusterInstallResult } from '../../../src/cli/install-on-cluster.ts'
-import { smallBundle } from '../../checks/install/small-bundle.ts'
-import { parseBlobs } from '../../checks/install/parse-catalog-lines.ts'
+import { createSmallBundle } from '../../checks/install/small-bundle.ts'
+import { parseCatalogBlobs } from '../../checks/install/parse-catalog-lines.ts'
 import { openFakeApiServer, FakeKubernetesApi, type FakeApiServer } from './fake-kubernetes-api.ts'
 import { simulateOlmV0 } from './fake-olm.ts'
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
     writeFileSync(join(temporaryDirectory, path), text)
   }
   const catalog = (lines: readonly string[]) =>
-    parseBlobs(lines)
+    parseCatalogBlobs(lines)
       .map((blob) => JSON.stringify(blob))
       .join('\n')
   const before = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'red/stable 1.0.0', 'red 1.0.0 gives Red']
@@ -61,7 +61,7 @@ async function runInstallOnCluster({
   const content: InstallBundleContent = {
     kind: 'bundle',
     from: 'image',
-    facts: computeInstallFacts(smallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
+    facts: computeInstallFacts(createSmallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
   }
   return installOnCluster(
     {

@@ -23,17 +23,17 @@ import {
 import { runClusterTests } from '../../../src/cluster-test/cluster/run-cluster-tests.ts'
 import { describeClusterTests } from '../../../src/report/describe-cluster-tests.ts'
 import {
-  coreKinds,
-  olmV0Kinds,
-  olmV1Kinds,
+  coreApiKinds,
+  olmV0ApiKinds,
+  olmV1ApiKinds,
   openFakeApiServer,
-  getRukPakKinds,
+  getRukPakApiKinds,
   FakeKubernetesApi,
   statusResponse,
   type FakeApiServer,
   type StoredObject,
 } from './fake-kubernetes-api.ts'
-import { simulateOlmV0, simulateOlmV1, simulateRukPak, type OlmV0Script } from './fake-olm.ts'
+import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } from './fake-olm.ts'
 
 let apiServer: FakeApiServer
 let temporaryDirectory: string
@@ -49,9 +49,9 @@ afterAll(async () => {
   await apiServer.close()
   rmSync(temporaryDirectory, { recursive: true })
 })
-beforeEach(() => resetCluster())
+beforeEach(() => resetFakeCluster())
 
-async function resetCluster(kinds = [...coreKinds, ...olmV0Kinds]): Promise<void> {
+async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Promise<void> {
   await cluster?.close()
   api = new FakeKubernetesApi(kinds)
   apiServer.api = api
@@ -98,7 +98,7 @@ const completeTestPlan = (
   completeClusterTestPlan(createTestPlan(more), catalogSource, defaultDeadlines, api.clock.now())
 /** Polls rarely, because each poll sends a dozen requests. */
 const createRunOptions = (): ClusterTestOptions => ({ cluster, clock: api.clock, every: 10_000 })
-const runTest = (
+const runTestPlan = (
   more?: Partial<PlannedClusterTest>,
   catalogSource?: Parameters<typeof completeClusterTestPlan>[1],
 ): Promise<ClusterTestReport> => runClusterTest(completeTestPlan(more, catalogSource), createRunOptions())
@@ -120,7 +120,7 @@ const listWriteRequests = (): string[] =>
 
 test('OLM v0: the Operator is installed by the simulated plan, and nothing is left behind', async () => {
   simulateOlmV0(api, { plans: [['foo.v1', 'dependency.v1']], crds: ['reds.foo.test'] })
-  const report = await runTest({ steps: [createTestStep('foo.v1', 'dependency.v1')] })
+  const report = await runTestPlan({ steps: [createTestStep('foo.v1', 'dependency.v1')] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.cluster).toEqual([
     'Kubernetes v1.36.2',
@@ -177,9 +177,9 @@ test('OLM v0: the Operator is installed by the simulated plan, and nothing is le
 
 test('OLM v0: an upgrade switches the catalog by address or image, and leaves nothing behind', async () => {
   for (const catalogSource of [catalogAddresses, catalogImages]) {
-    await resetCluster()
+    await resetFakeCluster()
     simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']] })
-    const report = await runTest(upgradePlan, catalogSource)
+    const report = await runTestPlan(upgradePlan, catalogSource)
     expect(report.outcome).toEqual({ verdict: 'installs' })
     expect(report.events.map(({ says }) => says)).toContain(
       'foo.v1 is running; switching to the changed catalog',
@@ -191,9 +191,9 @@ test('OLM v0: an upgrade switches the catalog by address or image, and leaves no
 test('OLM v0: each install mode gets its OperatorGroup', async () => {
   const groups: unknown[] = []
   for (const mode of ['AllNamespaces', 'OwnNamespace', 'SingleNamespace', 'MultiNamespace'] as const) {
-    await resetCluster()
+    await resetFakeCluster()
     simulateOlmV0(api, { plans: [['foo.v1']] })
-    const report = await runTest({ mode })
+    const report = await runTestPlan({ mode })
     expect(report.outcome.verdict).toBe('installs')
     expect(listObjects()).toEqual([])
     const group = api.requests.find(
@@ -216,18 +216,20 @@ const createPod = (name: string, labels: Record<string, string>, container: obje
     containerStatuses: [{ name: 'main', image: 'registry.test/x:1', restartCount: 0, ...container }],
   },
 })
-const waitingContainer = (reason: string, message = '') => ({ state: { waiting: { reason, message } } })
+const createWaitingContainerStatus = (reason: string, message = '') => ({
+  state: { waiting: { reason, message } },
+})
 const failedCsvStatus = (reason: string, message = 'because') => ({ phase: 'Failed', reason, message })
-const unavailableStatus = {
+const unavailableDeploymentStatus = {
   observedGeneration: 1,
   updatedReplicas: 0,
   conditions: [{ type: 'Available', status: 'False' }],
 }
 
-interface FailureCase {
+interface ClusterTestFailureCase {
   readonly says: string
   readonly code: string
-  readonly script?: Partial<OlmV0Script>
+  readonly script?: Partial<FakeOlmV0Script>
   readonly plan?: Partial<PlannedClusterTest>
   readonly pods?: readonly ReturnType<typeof createPod>[]
   readonly prepare?: () => void
@@ -241,7 +243,9 @@ const runningPods = operatorPods({ state: { running: { startedAt: '2026-01-01T00
 const unpackPods = (container: object) => [
   createPod('unpack-1', { 'operatorframework.io/bundle-unpack-ref': 'x' }, container),
 ]
-const catalogConnecting = { catalog: () => ({ connectionState: { lastObservedState: 'TRANSIENT_FAILURE' } }) }
+const catalogUnreachableScript = {
+  catalog: () => ({ connectionState: { lastObservedState: 'TRANSIENT_FAILURE' } }),
+}
 const unpackFailedScript = (message: string) => ({
   resolve: () => [{ type: 'BundleUnpackFailed', status: 'True', reason: 'BundleUnpackFailed', message }],
 })
@@ -252,35 +256,37 @@ const planFailedScript = (message: string, more: object = {}) => ({
     ...more,
   }),
 })
-const notResolvedScript = (reason: string, message: string) => ({
+const createResolutionFailedScript = (reason: string, message: string) => ({
   resolve: () => [{ type: 'ResolutionFailed', status: 'True', reason, message }],
 })
 
-const failureCases: readonly FailureCase[] = [
+const failureCases: readonly ClusterTestFailureCase[] = [
   {
     says: 'a catalog image that nobody has',
     code: 'catalog-image-missing',
-    script: catalogConnecting,
-    pods: catalogPods(waitingContainer('ErrImagePull', 'manifest unknown')),
+    script: catalogUnreachableScript,
+    pods: catalogPods(createWaitingContainerStatus('ErrImagePull', 'manifest unknown')),
   },
   {
     says: 'a catalog image that is private',
     code: 'image-unauthorized',
-    script: catalogConnecting,
-    pods: catalogPods(waitingContainer('ImagePullBackOff', 'unauthorized: authentication required')),
+    script: catalogUnreachableScript,
+    pods: catalogPods(
+      createWaitingContainerStatus('ImagePullBackOff', 'unauthorized: authentication required'),
+    ),
   },
   {
     says: 'a catalog whose registry has had enough',
     code: 'registry-failing',
-    script: catalogConnecting,
-    pods: catalogPods(waitingContainer('ErrImagePull', 'toomanyrequests: slow down')),
+    script: catalogUnreachableScript,
+    pods: catalogPods(createWaitingContainerStatus('ErrImagePull', 'toomanyrequests: slow down')),
   },
   {
     says: 'a catalog that crashes',
     code: 'catalog-crash',
-    script: catalogConnecting,
+    script: catalogUnreachableScript,
     pods: catalogPods({
-      ...waitingContainer('CrashLoopBackOff'),
+      ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 3,
       lastState: { terminated: { reason: 'Error', exitCode: 1 } },
     }),
@@ -288,14 +294,18 @@ const failureCases: readonly FailureCase[] = [
   {
     says: 'a catalog for another processor',
     code: 'arch-mismatch',
-    script: catalogConnecting,
+    script: catalogUnreachableScript,
     pods: catalogPods({
-      ...waitingContainer('CrashLoopBackOff'),
+      ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 3,
       lastState: { terminated: { reason: 'Error', exitCode: 1, message: 'exec format error' } },
     }),
   },
-  { says: 'a catalog that nobody gets through to', code: 'catalog-not-connected', script: catalogConnecting },
+  {
+    says: 'a catalog that nobody gets through to',
+    code: 'catalog-not-connected',
+    script: catalogUnreachableScript,
+  },
   { says: 'a cluster whose OLM does nothing', code: 'olm-silent', script: { catalog: () => ({}) } },
   {
     says: 'a pod that a policy refuses',
@@ -305,12 +315,12 @@ const failureCases: readonly FailureCase[] = [
   {
     says: 'constraints that cannot be met',
     code: 'resolution-unsatisfiable',
-    script: notResolvedScript('ConstraintsNotSatisfiable', 'no operators found'),
+    script: createResolutionFailedScript('ConstraintsNotSatisfiable', 'no operators found'),
   },
   {
     says: 'a resolution that an error prevents',
     code: 'catalog-not-connected',
-    script: notResolvedScript('ErrorPreventedResolution', 'failed to list bundles'),
+    script: createResolutionFailedScript('ErrorPreventedResolution', 'failed to list bundles'),
   },
   {
     says: 'another choice than the simulated one',
@@ -338,7 +348,7 @@ const failureCases: readonly FailureCase[] = [
     says: 'a bundle image that nobody has',
     code: 'bundle-image-missing',
     script: { resolve: () => [{ type: 'BundleUnpacking', status: 'True', reason: 'UnpackingInProgress' }] },
-    pods: unpackPods(waitingContainer('ErrImagePull', 'not found')),
+    pods: unpackPods(createWaitingContainerStatus('ErrImagePull', 'not found')),
   },
   {
     says: 'a bundle that is too large',
@@ -480,16 +490,16 @@ const failureCases: readonly FailureCase[] = [
     says: 'an install timeout of pods that the cluster does not start',
     code: 'too-slow',
     script: {
-      deployment: () => unavailableStatus,
+      deployment: () => unavailableDeploymentStatus,
       csv: () => failedCsvStatus('InstallCheckFailed', 'install timeout'),
     },
-    pods: operatorPods(waitingContainer('ContainerCreating')),
+    pods: operatorPods(createWaitingContainerStatus('ContainerCreating')),
   },
   {
     says: 'an install timeout of an Operator that runs and never gets ready',
     code: 'deployment-not-available',
     script: {
-      deployment: () => unavailableStatus,
+      deployment: () => unavailableDeploymentStatus,
       csv: () => failedCsvStatus('InstallCheckFailed', 'install timeout'),
     },
     pods: runningPods,
@@ -497,9 +507,9 @@ const failureCases: readonly FailureCase[] = [
   {
     says: 'an Operator whose crashes tell of a network',
     code: 'api-unreachable',
-    script: { deployment: () => unavailableStatus },
+    script: { deployment: () => unavailableDeploymentStatus },
     pods: operatorPods({
-      ...waitingContainer('CrashLoopBackOff'),
+      ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 4,
       lastState: {
         terminated: { reason: 'Error', exitCode: 1, message: 'dial tcp 10.0.0.1:443: i/o timeout' },
@@ -509,7 +519,7 @@ const failureCases: readonly FailureCase[] = [
   {
     says: 'an Operator that the cluster evicts',
     code: 'unschedulable',
-    script: { deployment: () => unavailableStatus },
+    script: { deployment: () => unavailableDeploymentStatus },
     pods: [
       { ...operatorPods({})[0]!, status: { phase: 'Failed', reason: 'Evicted', message: 'disk' } as never },
     ],
@@ -518,11 +528,11 @@ const failureCases: readonly FailureCase[] = [
     says: 'an Operator that crashes',
     code: 'crash-loop',
     script: {
-      deployment: () => unavailableStatus,
+      deployment: () => unavailableDeploymentStatus,
       csv: () => ({ phase: 'Installing', reason: 'InstallWaiting', message: 'x' }),
     },
     pods: operatorPods({
-      ...waitingContainer('CrashLoopBackOff'),
+      ...createWaitingContainerStatus('CrashLoopBackOff'),
       restartCount: 4,
       lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
     }),
@@ -530,15 +540,15 @@ const failureCases: readonly FailureCase[] = [
   {
     says: 'an image of the Operator that nobody has',
     code: 'operator-image-missing',
-    script: { deployment: () => unavailableStatus },
-    pods: operatorPods(waitingContainer('ErrImagePull', 'manifest unknown')),
+    script: { deployment: () => unavailableDeploymentStatus },
+    pods: operatorPods(createWaitingContainerStatus('ErrImagePull', 'manifest unknown')),
   },
   {
     says: 'a Deployment without room',
     code: 'quota',
     script: {
       deployment: () => ({
-        ...unavailableStatus,
+        ...unavailableDeploymentStatus,
         conditions: [
           {
             type: 'ReplicaFailure',
@@ -553,13 +563,13 @@ const failureCases: readonly FailureCase[] = [
   {
     says: 'a Deployment that never runs',
     code: 'deployment-not-available',
-    script: { deployment: () => unavailableStatus },
+    script: { deployment: () => unavailableDeploymentStatus },
     pods: runningPods,
   },
   {
     says: 'a Deployment whose pods the cluster never makes',
     code: 'too-slow',
-    script: { deployment: () => unavailableStatus },
+    script: { deployment: () => unavailableDeploymentStatus },
   },
   {
     says: 'a CRD that is there already',
@@ -667,7 +677,7 @@ test.each(failureCases)('OLM v0: $says is $code', async ({ code, script = {}, pl
       if (!api.get('Pod', one.metadata.name))
         api.put({ ...one, metadata: { ...one.metadata, namespace: namespace.metadata.name } })
   })
-  const report = await runTest(plan)
+  const report = await runTestPlan(plan)
   expect(report.outcome).toMatchObject({
     code,
     verdict: contentFailureCodes.has(code) ? verdictLabels.content : verdictLabels.environment,
@@ -680,14 +690,14 @@ test.each(failureCases)('OLM v0: $says is $code', async ({ code, script = {}, pl
 })
 
 test('a failure report contains conditions, warnings, and logs, but no likely secret', async () => {
-  simulateOlmV0(api, { plans: [['foo.v1']], deployment: () => unavailableStatus })
+  simulateOlmV0(api, { plans: [['foo.v1']], deployment: () => unavailableDeploymentStatus })
   api.logs.set('foo-1 previous', 'starting\npanic: no such flag\nusing token=abcdefghijkl\n')
   api.controllers.push(() => {
     const namespace = api.get('Deployment')?.metadata.namespace
     if (namespace === undefined || api.get('Pod')) return
     api.put({
       ...operatorPods({
-        ...waitingContainer('CrashLoopBackOff'),
+        ...createWaitingContainerStatus('CrashLoopBackOff'),
         restartCount: 3,
         lastState: { terminated: { reason: 'Error', exitCode: 2 } },
       })[0]!,
@@ -704,7 +714,7 @@ test('a failure report contains conditions, warnings, and logs, but no likely se
       lastTimestamp: api.time(),
     })
   })
-  const report = await runTest()
+  const report = await runTestPlan()
   const description = describeClusterTests([report])
   expect(description).toContain(
     'foo, channel stable, OLM v0: install of foo.v1: does not install (crash-loop;',
@@ -730,7 +740,7 @@ test('transient failures are ignored: a CSV that recovers, a busy API, a restart
     if (requestCount % 17 === 0) return statusResponse(503, 'ServiceUnavailable', 'restarting')
     return undefined
   }
-  const report = await runTest()
+  const report = await runTestPlan()
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(listObjects()).toEqual([])
 })
@@ -742,7 +752,7 @@ test('a conflict between reading and writing is resolved by the next poll', asyn
     method === 'PATCH' && path.includes('installplans') && ++conflicts < 3
       ? statusResponse(409, 'Conflict', 'the object has been modified')
       : undefined
-  expect((await runTest()).outcome).toEqual({ verdict: 'installs' })
+  expect((await runTestPlan()).outcome).toEqual({ verdict: 'installs' })
 })
 
 test('lists are read to the last page, and restarted if they expire', async () => {
@@ -753,7 +763,7 @@ test('lists are read to the last page, and restarted if they expire', async () =
     query.get('continue') !== null && ++expired < 3
       ? statusResponse(410, 'Expired', 'too old resource version')
       : undefined
-  expect((await runTest({ steps: [createTestStep('foo.v1', 'dependency.v1')] })).outcome).toEqual({
+  expect((await runTestPlan({ steps: [createTestStep('foo.v1', 'dependency.v1')] })).outcome).toEqual({
     verdict: 'installs',
   })
 })
@@ -777,9 +787,9 @@ test('responses that never arrive time out and do not fail the test', async () =
 })
 
 test('a cluster without the required API is inconclusive, and nothing is created on it', async () => {
-  await resetCluster([...coreKinds])
+  await resetFakeCluster([...coreApiKinds])
   for (const target of ['OLM v0', 'OLM v1', 'RukPak helm'] as const)
-    expect((await runTest({ target })).outcome).toMatchObject({
+    expect((await runTestPlan({ target })).outcome).toMatchObject({
       verdict: 'could not be found out',
       code: 'api-absent',
     })
@@ -799,7 +809,7 @@ test('a failure of the environment is retried twice, and a failure of the change
   })
   expect(report?.outcome).toMatchObject({ code: 'catalog-not-connected' })
   expect(attempts).toEqual([1, 2, 3])
-  await resetCluster()
+  await resetFakeCluster()
   simulateOlmV0(api, { plans: [['foo.v0']] })
   attempts.length = 0
   await runClusterTests([createTestPlan()], {
@@ -812,17 +822,17 @@ test('a failure of the environment is retried twice, and a failure of the change
 
 test('OLM v1: installs, upgrades by another selector, and leaves nothing behind', async () => {
   for (const more of [{}, upgradePlan]) {
-    await resetCluster([...coreKinds, ...olmV1Kinds])
+    await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
     const steps = 'steps' in more ? more.steps : [createTestStep('foo.v2')]
     simulateOlmV1(api, { installs: { base: 'foo.v1', head: 'foo.v2' } })
-    const report = await runTest({ target: 'OLM v1', ...more, ...(steps && { steps }) }, catalogImages)
+    const report = await runTestPlan({ target: 'OLM v1', ...more, ...(steps && { steps }) }, catalogImages)
     expect(report.outcome).toEqual({ verdict: 'installs' })
     expect(listObjects()).toEqual([])
   }
 })
 
 test('OLM v1: an installer is created if the API requires it, and gets the configured role', async () => {
-  await resetCluster([...coreKinds, ...olmV1Kinds])
+  await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
   api.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -838,7 +848,7 @@ test('OLM v1: an installer is created if the API requires it, and gets the confi
     },
   })
   simulateOlmV1(api, { installs: { base: '', head: 'foo.v1' } })
-  const report = await runTest(
+  const report = await runTestPlan(
     { target: 'OLM v1' },
     { catalog: catalogImages.catalog, installerRole: 'trial-installer' },
   )
@@ -866,17 +876,17 @@ test.each([
   ['Get "https://registry.test/v2/": dial tcp: i/o timeout', 'registry-failing'],
   ['something that nobody knows', 'too-slow'],
 ])('OLM v1: "%s" is %s', async (message, code) => {
-  await resetCluster([...coreKinds, ...olmV1Kinds])
+  await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
   simulateOlmV1(api, { installs: { base: '', head: 'foo.v1' }, extension: () => retryingConditions(message) })
-  expect((await runTest({ target: 'OLM v1' }, catalogImages)).outcome).toMatchObject({ code })
+  expect((await runTestPlan({ target: 'OLM v1' }, catalogImages)).outcome).toMatchObject({ code })
   expect(listObjects()).toEqual([])
 })
 
 test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and missing pods', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateOlmV1>[1]) => {
-    await resetCluster([...coreKinds, ...olmV1Kinds])
+    await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
     simulateOlmV1(api, script)
-    const { outcome } = await runTest({ target: 'OLM v1' }, catalogImages)
+    const { outcome } = await runTestPlan({ target: 'OLM v1' }, catalogImages)
     expect(listObjects()).toEqual([])
     return outcome
   }
@@ -898,7 +908,9 @@ test('OLM v1: reports rejected and unprocessed catalogs, another bundle, and mis
     code: 'resolver-mismatch',
   })
   // The cluster created no pod, so this is not a failure of the bundle.
-  expect(await outcomeOf({ installs, deployment: unavailableStatus })).toMatchObject({ code: 'too-slow' })
+  expect(await outcomeOf({ installs, deployment: unavailableDeploymentStatus })).toMatchObject({
+    code: 'too-slow',
+  })
 })
 
 test('a resolution that fails at first and a crash that recovers do not fail the test', async () => {
@@ -916,27 +928,27 @@ test('a resolution that fails at first and a crash that recovers do not fail the
             },
           ]
         : undefined,
-    deployment: () => (api.now - began < 240_000 ? unavailableStatus : undefined),
+    deployment: () => (api.now - began < 240_000 ? unavailableDeploymentStatus : undefined),
     csv: () => (api.now - began < 240_000 ? { phase: 'Installing', reason: 'InstallWaiting' } : undefined),
   })
   api.controllers.push(() => {
     const namespace = api.get('Deployment')?.metadata.namespace
-    const [crashing] = operatorPods({ ...waitingContainer('CrashLoopBackOff'), restartCount: 4 })
+    const [crashing] = operatorPods({ ...createWaitingContainerStatus('CrashLoopBackOff'), restartCount: 4 })
     if (crashing && namespace !== undefined && !api.get('Pod'))
       api.put({ ...crashing, metadata: { ...crashing.metadata, namespace } })
   })
-  expect((await runTest()).outcome).toEqual({ verdict: 'installs' })
+  expect((await runTestPlan()).outcome).toEqual({ verdict: 'installs' })
 })
 
 test('OLM v1: an intermittent rejection is inconclusive, and a persistent one is a failure', async () => {
   const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
-    await resetCluster([...coreKinds, ...olmV1Kinds])
+    await resetFakeCluster([...coreApiKinds, ...olmV1ApiKinds])
     const began = api.now
     simulateOlmV1(api, {
       installs: { base: '', head: 'foo.v1' },
       extension: () => extension((api.now - began) / 60_000),
     })
-    return (await runTest({ target: 'OLM v1' }, catalogImages)).outcome
+    return (await runTestPlan({ target: 'OLM v1' }, catalogImages)).outcome
   }
   const none = 'no bundles found for package "foo"'
   expect(await outcomeOf((minute) => (minute < 2 ? retryingConditions(none) : undefined))).toEqual({
@@ -960,7 +972,7 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
   '%s: a failure that RukPak recovers from is not final, and the clock restarts when it returns',
   async (target) => {
     const outcomeOf = async (fails: (minute: number) => string | undefined) => {
-      await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
+      await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
       api.fault = ({ query }) =>
         query.get('dryRun') === 'All'
           ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
@@ -981,7 +993,7 @@ test.each(['RukPak plain', 'RukPak helm'] as const)(
           }
         },
       })
-      return (await runTest({ target })).outcome
+      return (await runTestPlan({ target })).outcome
     }
     expect(await outcomeOf((minute) => (minute < 5 ? 'EOF' : undefined))).toEqual({ verdict: 'installs' })
     expect(await outcomeOf(() => 'EOF')).toMatchObject({
@@ -1001,13 +1013,13 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
   'RukPak %s: installs with each provisioner, and pivots to the next bundle',
   async (version) => {
     for (const target of ['RukPak plain', 'RukPak registry', 'RukPak helm'] as const) {
-      await resetCluster([...coreKinds, ...getRukPakKinds(version)])
+      await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds(version)])
       simulateRukPak(api)
       api.fault = ({ query }) =>
         query.get('dryRun') === 'All'
           ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
           : undefined
-      const report = await runTest({ target, ...upgradePlan })
+      const report = await runTestPlan({ target, ...upgradePlan })
       expect(report.outcome).toEqual({ verdict: 'installs' })
       expect(listObjects()).toEqual([])
     }
@@ -1016,13 +1028,13 @@ test.each(['v1alpha1', 'v1alpha2'] as const)(
 
 test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected bundles', async () => {
   const outcomeOf = async (script: Parameters<typeof simulateRukPak>[1], isImmutable = true) => {
-    await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
+    await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
     simulateRukPak(api, script)
     api.fault = ({ query }) =>
       isImmutable && query.get('dryRun') === 'All'
         ? statusResponse(403, 'Forbidden', 'bundle.spec is immutable')
         : undefined
-    const report = await runTest({ target: 'RukPak plain', ...upgradePlan })
+    const report = await runTestPlan({ target: 'RukPak plain', ...upgradePlan })
     expect(report.leftovers).toEqual([])
     return report.outcome
   }
@@ -1057,7 +1069,7 @@ test('RukPak: reports a mutable Bundle, an old Bundle that remains, and rejected
 })
 
 test('RukPak: waits until objects in other namespaces are gone, and never deletes them itself', async () => {
-  await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha2')])
+  await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha2')])
   simulateRukPak(api)
   let goneAt = 0
   api.controllers.push((now) => {
@@ -1076,7 +1088,7 @@ test('RukPak: waits until objects in other namespaces are gone, and never delete
     goneAt ||= now + 20_000
     if (installed && now >= goneAt) api.remove(installed)
   })
-  const { outcome, leftovers, ended } = await runTest({
+  const { outcome, leftovers, ended } = await runTestPlan({
     target: 'RukPak plain',
     steps: upgradePlan.steps?.slice(0, 1) ?? [],
   })
@@ -1088,7 +1100,7 @@ test('RukPak: waits until objects in other namespaces are gone, and never delete
 })
 
 test('RukPak: missing permission to patch a Bundle does not prove that Bundles are immutable', async () => {
-  await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
+  await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
   simulateRukPak(api)
   api.fault = ({ query }) =>
     query.get('dryRun') === 'All'
@@ -1098,7 +1110,7 @@ test('RukPak: missing permission to patch a Bundle does not prove that Bundles a
           'bundles "x" is forbidden: User "trials" cannot patch resource "bundles"',
         )
       : undefined
-  const { outcome } = await runTest({ target: 'RukPak plain', ...upgradePlan })
+  const { outcome } = await runTestPlan({ target: 'RukPak plain', ...upgradePlan })
   expect(outcome).toMatchObject({ code: 'forbidden', verdict: 'could not be found out' })
 })
 
@@ -1106,7 +1118,7 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
   const outcomeOf = async (
     placePod: (deployment: StoredObject) => Parameters<FakeKubernetesApi['put']>[0][],
   ) => {
-    await resetCluster([...coreKinds, ...getRukPakKinds('v1alpha1')])
+    await resetFakeCluster([...coreApiKinds, ...getRukPakApiKinds('v1alpha1')])
     simulateRukPak(api, {
       deployment: ({ metadata }) => ({ observedGeneration: metadata.generation, conditions: [] }),
     })
@@ -1125,7 +1137,7 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
         if (!api.get(object.kind, object.metadata.name))
           api.put({ ...object, metadata: { ...object.metadata, ownerReferences } })
     })
-    return (await runTest({ target: 'RukPak plain', ...upgradePlan })).outcome
+    return (await runTestPlan({ target: 'RukPak plain', ...upgradePlan })).outcome
   }
   const cannotPull = (name: string) => ({
     phase: 'Pending',
@@ -1176,18 +1188,18 @@ test('RukPak: failing pods are found in any namespace, and the unpack pod is fou
 test('the janitor removes a test that was killed at any point, but not before its expiration', async () => {
   // Counts the actions of a complete upgrade.
   simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
-  await runTest(upgradePlan)
+  await runTestPlan(upgradePlan)
   const acts = listWriteRequests().length
   expect(acts).toBeGreaterThan(12)
   for (let killed = 1; killed < acts; killed++) {
-    await resetCluster()
+    await resetFakeCluster()
     simulateOlmV0(api, { plans: [['foo.v1'], ['foo.v2']], crds: ['reds.foo.test'] })
     api.put({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'others.foo.test' },
     })
-    const dying = createKilledCluster(killed)
+    const dying = createCrashingCluster(killed)
     await expect(
       runClusterTest(completeTestPlan(upgradePlan), { ...createRunOptions(), cluster: dying }),
     ).rejects.toThrow('killed')
@@ -1200,7 +1212,7 @@ test('the janitor removes a test that was killed at any point, but not before it
 })
 
 /** Performs this many actions, and fails after the last. */
-function createKilledCluster(count: number): Cluster {
+function createCrashingCluster(count: number): Cluster {
   let actionsLeft = count
   return {
     ...cluster,
@@ -1287,17 +1299,17 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
 
 test('CRDs named only by the InstallPlan are removed, and an existing one prevents approval', async () => {
   simulateOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
-  const report = await runTest({ crds: [] })
+  const report = await runTestPlan({ crds: [] })
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(listObjects()).toEqual([])
-  await resetCluster()
+  await resetFakeCluster()
   const theirs = api.put({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'blues.foo.test', creationTimestamp: '2025-01-01T00:00:00Z' },
   })
   simulateOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
-  expect((await runTest({ crds: [] })).outcome).toMatchObject({ code: 'crd-preexists' })
+  expect((await runTestPlan({ crds: [] })).outcome).toMatchObject({ code: 'crd-preexists' })
   expect(api.requests.some(({ method, path }) => method === 'PATCH' && path.includes('installplans'))).toBe(
     false,
   )
@@ -1317,7 +1329,7 @@ test('an object that was recreated after it was read is not deleted', async () =
 test('objects not deleted in time are reported, and finalizers are removed only by force', async () => {
   const script = { plans: [['foo.v1']], isDeaf: true }
   simulateOlmV0(api, script)
-  const report = await runTest()
+  const report = await runTestPlan()
   expect(report.outcome).toEqual({ verdict: 'installs' })
   expect(report.leftovers).toEqual([
     'ClusterServiceVersion ' +
@@ -1325,7 +1337,7 @@ test('objects not deleted in time are reported, and finalizers are removed only 
       '/foo.v1 (waiting for finalizers: operators.coreos.com/csv-cleanup)',
     'Namespace ' + report.namespace,
   ])
-  await resetCluster()
+  await resetFakeCluster()
   simulateOlmV0(api, script)
   const forced = await runClusterTest(completeTestPlan(), { ...createRunOptions(), force: true })
   expect(forced.leftovers).toEqual([])

@@ -12,7 +12,7 @@ import { runOlmV0Stories } from './real/olm-v0.ts'
 import { runOlmV1Stories } from './real/olm-v1.ts'
 import { runNewerOlmV1Stories } from './real/newer-olm-v1.ts'
 import { runRukPakStories } from './real/rukpak.ts'
-import { runRightsStories } from './real/rights.ts'
+import { runRbacStories } from './real/rights.ts'
 import {
   runStoriesOnControlPlane,
   publishClusterTestImages,
@@ -48,7 +48,7 @@ if (process.env[isolationEnvVariable] === undefined) {
 
 /** Each runs on a separate control plane: RukPak versions share CRDs, and leftovers of one must not help another. */
 const storyRunners: Readonly<Record<string, (scene: StoryContext) => Promise<void>>> = {
-  rights: runRightsStories,
+  rights: runRbacStories,
   'olm-v0': runOlmV0Stories,
   'olm-v1': runOlmV1Stories,
   'olm-v1-api': runNewerOlmV1Stories,
@@ -76,33 +76,37 @@ const { run, notTried, isIncomplete } = chooseStories(
 )
 
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'control-plane-'))
-const log = (line: string) => console.log(line)
-const claimRecorder = createClaimRecorder(log)
+const logLine = (line: string) => console.log(line)
+const claimRecorder = createClaimRecorder(logLine)
 const testImages = await publishClusterTestImages(join(temporaryDirectory, 'world'))
-const cleanUp = async () => {
+const cleanUpTestResources = async () => {
   await testImages.registry.close()
   if (process.env['KEEP'] === undefined) rmSync(temporaryDirectory, { recursive: true, force: true })
-  else log(`kept: ${temporaryDirectory}`)
+  else logLine(`kept: ${temporaryDirectory}`)
 }
 try {
   for (const name of run) {
     const story = storyRunners[name]
     if (story)
       await runStoriesOnControlPlane(
-        { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: log },
+        { built: controlPlaneDirectory, folder: join(temporaryDirectory, name), say: logLine },
         testImages,
         claimRecorder,
         story,
       )
   }
 } finally {
-  await cleanUp()
+  await cleanUpTestResources()
 }
-log(`\n${claimRecorder.table()}\n`)
+logLine(`\n${claimRecorder.table()}\n`)
 for (const name of notTried)
-  log(
+  logLine(
     `not tried: ${name}. Build what it needs: test/cluster-test/cluster/build-control-plane ${controlPlaneDirectory} kubernetes ${storyRequirements[name]?.parts ?? ''}`,
   )
-log('not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)')
-log(claimRecorder.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claimRecorder.wrong()} wrong`)
+logLine(
+  'not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)',
+)
+logLine(
+  claimRecorder.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claimRecorder.wrong()} wrong`,
+)
 process.exit(claimRecorder.wrong() > 0 ? 1 : isIncomplete ? 2 : 0)

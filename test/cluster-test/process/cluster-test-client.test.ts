@@ -12,24 +12,24 @@ import {
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import type { PlannedClusterTest } from '../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import { queryCatalogServer } from '../../../packages/fbc-server/src/query-catalog-server.ts'
-import { parseBlobs } from '../../checks/install/parse-catalog-lines.ts'
+import { parseCatalogBlobs } from '../../checks/install/parse-catalog-lines.ts'
 import {
-  coreKinds,
+  coreApiKinds,
   openFakeApiServer,
   FakeKubernetesApi,
   type FakeApiServer,
 } from '../cluster/fake-kubernetes-api.ts'
 
 let apiServer: FakeApiServer
-let folder: string
-let clusterTests: ClusterTestClient
-let tree: TreeSha
+let temporaryDirectory: string
+let clusterTestClient: ClusterTestClient
+let catalogTreeSha: TreeSha
 
 beforeAll(async () => {
   apiServer = await openFakeApiServer()
-  apiServer.api = new FakeKubernetesApi([...coreKinds])
-  folder = mkdtempSync(join(tmpdir(), 'open-trials-'))
-  const work = join(folder, 'work')
+  apiServer.api = new FakeKubernetesApi([...coreApiKinds])
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'open-trials-'))
+  const work = join(temporaryDirectory, 'work')
   const git = (...parameters: string[]) =>
     execFileSync('git', parameters, {
       cwd: work,
@@ -37,25 +37,25 @@ beforeAll(async () => {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim()
   mkdirSync(join(work, 'catalogs'), { recursive: true })
-  const blobs = parseBlobs(['foo/stable 1.0.0'])
+  const blobs = parseCatalogBlobs(['foo/stable 1.0.0'])
   writeFileSync(join(work, 'catalogs', 'catalog.json'), blobs.map((blob) => JSON.stringify(blob)).join('\n'))
   git('init', '--quiet')
   git('add', '.')
-  tree = toTreeSha(git('write-tree'))
+  catalogTreeSha = toTreeSha(git('write-tree'))
   git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '-m', 'a')
-  git('clone', '--quiet', '--bare', '.', join(folder, 'mirror.git'))
-  writeFileSync(join(folder, 'kubeconfig'), apiServer.kubeconfig)
-  const list = join(folder, 'clusters.yml')
+  git('clone', '--quiet', '--bare', '.', join(temporaryDirectory, 'mirror.git'))
+  writeFileSync(join(temporaryDirectory, 'kubeconfig'), apiServer.kubeconfig)
+  const list = join(temporaryDirectory, 'clusters.yml')
   writeFileSync(list, '- {github: coast/catalog, kubeconfig: kubeconfig, catalogHost: 127.0.0.1}')
-  clusterTests = openClusterTestClient({ CLUSTER_TARGETS: list })
+  clusterTestClient = openClusterTestClient({ CLUSTER_TARGETS: list })
 })
 afterAll(async () => {
-  await clusterTests.close()
+  await clusterTestClient.close()
   await apiServer.close()
-  rmSync(folder, { recursive: true })
+  rmSync(temporaryDirectory, { recursive: true })
 })
 
-const orderSource = { github: { owner: 'coast', name: 'catalog' }, installation: 1 }
+const requestingRepository = { github: { owner: 'coast', name: 'catalog' }, installation: 1 }
 const plannedTest: PlannedClusterTest = {
   target: 'OLM v0',
   package: 'foo',
@@ -67,13 +67,13 @@ const plannedTest: PlannedClusterTest = {
 }
 
 test('the process reads the operator’s list and connects to the cluster listed there', async () => {
-  expect(await clusterTests.order({ kind: 'prepare', ...orderSource })).toMatchObject({
+  expect(await clusterTestClient.order({ kind: 'prepare', ...requestingRepository })).toMatchObject({
     kind: 'prepared',
     servesCatalogs: true,
   })
-  const answer = await clusterTests.order({
+  const answer = await clusterTestClient.order({
     kind: 'try',
-    ...orderSource,
+    ...requestingRepository,
     trial: plannedTest,
     catalogs: { head: 1 },
     abandoned: [],
@@ -83,8 +83,13 @@ test('the process reads the operator’s list and connects to the cluster listed
 })
 
 test('serves a catalog from the requested tree only while it is in use', async () => {
-  const order = { mirror: join(folder, 'mirror.git'), tree, root: 'catalogs', port: 0 }
-  const used = await clusterTests.withServedCatalog(order, async (port) => ({
+  const order = {
+    mirror: join(temporaryDirectory, 'mirror.git'),
+    tree: catalogTreeSha,
+    root: 'catalogs',
+    port: 0,
+  }
+  const used = await clusterTestClient.withServedCatalog(order, async (port) => ({
     port,
     answers: await queryCatalogServer('x', port, ['foo']),
   }))
@@ -94,7 +99,7 @@ test('serves a catalog from the requested tree only while it is in use', async (
   const after = await queryCatalogServer('x', used.port, ['foo'])
   expect(JSON.stringify(after)).not.toBe(JSON.stringify(used.answers))
   expect(
-    await clusterTests.withServedCatalog({ ...order, root: 'nowhere' }, () =>
+    await clusterTestClient.withServedCatalog({ ...order, root: 'nowhere' }, () =>
       Promise.reject(new Error('used')),
     ),
   ).toEqual({
@@ -104,6 +109,6 @@ test('serves a catalog from the requested tree only while it is in use', async (
 
 test("rejects orders without the operator's list", async () => {
   const nobody = openClusterTestClient({})
-  expect(await nobody.order({ kind: 'prepare', ...orderSource })).toMatchObject({ kind: 'refused' })
+  expect(await nobody.order({ kind: 'prepare', ...requestingRepository })).toMatchObject({ kind: 'refused' })
   await nobody.close()
 })

@@ -10,7 +10,7 @@ import {
   handleClusterTestRequest,
   type ClusterTestHandlerContext,
 } from '../../../src/cluster-test/process/cluster-test-handler.ts'
-import { takeClusterTestEnvVariables } from '../../../src/cluster-test/process/cluster-test-client.ts'
+import { extractClusterTestEnvVariables } from '../../../src/cluster-test/process/cluster-test-client.ts'
 import type {
   ClusterTestWorkerResponse,
   ClusterTestProgress,
@@ -21,16 +21,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  coreKinds,
-  olmV0Kinds,
-  olmV1Kinds,
+  coreApiKinds,
+  olmV0ApiKinds,
+  olmV1ApiKinds,
   openFakeApiServer,
   FakeKubernetesApi,
   statusResponse,
 } from '../cluster/fake-kubernetes-api.ts'
 import { simulateOlmV0, simulateOlmV1 } from '../cluster/fake-olm.ts'
 
-const github = { owner: 'coast', name: 'catalog' }
+const githubRepository = { owner: 'coast', name: 'catalog' }
 const clusterTargetsYaml = `
 - github: Coast/Catalog
   installation: 7
@@ -51,9 +51,9 @@ const plannedTest: PlannedClusterTest = {
   crds: [],
   isUpgrade: false,
 }
-const createTestOrder = (more: object = {}): ClusterTestWorkerRequest => ({
+const createClusterTestRequest = (more: object = {}): ClusterTestWorkerRequest => ({
   kind: 'try',
-  github,
+  github: githubRepository,
   installation: 7,
   trial: plannedTest,
   catalogs: { head: 4000 },
@@ -61,7 +61,7 @@ const createTestOrder = (more: object = {}): ClusterTestWorkerRequest => ({
   ...more,
 })
 
-interface TestOrderScenario {
+interface ClusterTestRequestScenario {
   readonly api: FakeKubernetesApi
   readonly opened: string[]
   readonly news: ClusterTestProgress[]
@@ -71,9 +71,9 @@ interface TestOrderScenario {
   ) => Promise<ClusterTestWorkerResponse>
 }
 
-async function withTestOrderScenario(
-  use: (world: TestOrderScenario) => Promise<void>,
-  kinds = [...coreKinds, ...olmV0Kinds],
+async function withClusterTestRequestScenario(
+  use: (world: ClusterTestRequestScenario) => Promise<void>,
+  kinds = [...coreApiKinds, ...olmV0ApiKinds],
 ): Promise<void> {
   const server = await openFakeApiServer()
   const folder = mkdtempSync(join(tmpdir(), 'trials-'))
@@ -97,7 +97,7 @@ async function withTestOrderScenario(
     },
     clock: api.clock,
   }
-  const sendOrder: TestOrderScenario['sendOrder'] = (given, onNews = () => 'go') =>
+  const sendOrder: ClusterTestRequestScenario['sendOrder'] = (given, onNews = () => 'go') =>
     handleClusterTestRequest(given, workerContext, async (one) => {
       news.push(one)
       return Promise.resolve(onNews(one))
@@ -111,9 +111,9 @@ async function withTestOrderScenario(
 }
 
 test('runs a test on the cluster configured for the repository, within the configured quota', () =>
-  withTestOrderScenario(async ({ api, opened, news, sendOrder }) => {
+  withClusterTestRequestScenario(async ({ api, opened, news, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
-    const answer = await sendOrder(createTestOrder())
+    const answer = await sendOrder(createClusterTestRequest())
     expect(answer).toMatchObject({ kind: 'tried', report: { outcome: { verdict: 'installs' } } })
     expect(opened).toEqual(['first'])
     const made = api.requests
@@ -130,7 +130,7 @@ test('runs a test on the cluster configured for the repository, within the confi
   }))
 
 test('writes nothing until the API enforces the policies on the account, and fails if it never does', () =>
-  withTestOrderScenario(async ({ api, sendOrder }) => {
+  withClusterTestRequestScenario(async ({ api, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
     const writes = () =>
       api.requests.filter(({ method, query }) => method !== 'GET' && query.get('dryRun') !== 'All')
@@ -144,7 +144,7 @@ test('writes nothing until the API enforces the policies on the account, and fai
     }
     api.put(abandoned)
     api.policiesSince = Infinity
-    expect(await sendOrder(createTestOrder({ abandoned: ['deadbeef'] }))).toEqual({
+    expect(await sendOrder(createClusterTestRequest({ abandoned: ['deadbeef'] }))).toEqual({
       kind: 'failed',
       why: 'the policies in cluster-rights.yaml do not restrict this account: a dry run to create the Namespace not-of-a-trial was accepted',
     })
@@ -153,35 +153,35 @@ test('writes nothing until the API enforces the policies on the account, and fai
     api.policiesSince = -Infinity
     api.fault = ({ method }) =>
       method === 'POST' ? statusResponse(503, 'Unavailable', 'restarting') : undefined
-    expect(await sendOrder(createTestOrder())).toMatchObject({ kind: 'failed' })
+    expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
     api.fault = ({ method, path }) =>
       method === 'POST' && path.endsWith('/clusterrolebindings')
         ? statusResponse(403, 'Forbidden', 'User "trials" cannot create resource "clusterrolebindings"')
         : undefined
-    expect(await sendOrder(createTestOrder())).toMatchObject({ kind: 'failed' })
+    expect(await sendOrder(createClusterTestRequest())).toMatchObject({ kind: 'failed' })
     expect(writes()).toEqual([])
     api.fault = () => undefined
     api.policiesSince = api.now + 30_000
-    expect(await sendOrder(createTestOrder())).toMatchObject({
+    expect(await sendOrder(createClusterTestRequest())).toMatchObject({
       kind: 'tried',
       report: { outcome: { verdict: 'installs' } },
     })
     const [first] = writes()
     expect(first).toBeDefined()
     expect(api.requests.slice(0, api.requests.indexOf(first!)).at(-1)?.method).toBe('GET')
-    expect(await sendOrder(createTestOrder({ github: { owner: 'trusted', name: 'catalog' } }))).toMatchObject(
-      {
-        kind: 'tried',
-      },
-    )
+    expect(
+      await sendOrder(createClusterTestRequest({ github: { owner: 'trusted', name: 'catalog' } })),
+    ).toMatchObject({
+      kind: 'tried',
+    })
   }))
 
 test('allows egress to the API and configured networks; skips the test if API addresses are unknown', () =>
-  withTestOrderScenario(async ({ api, sendOrder }) => {
+  withClusterTestRequestScenario(async ({ api, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
     const policyFor = async (owner: string) => {
       api.requests.length = 0
-      const answer = await sendOrder(createTestOrder({ github: { owner, name: 'catalog' } }))
+      const answer = await sendOrder(createClusterTestRequest({ github: { owner, name: 'catalog' } }))
       const made = api.requests
         .map(({ body }) => body as { kind?: string; spec?: { egress: unknown } } | undefined)
         .find((body) => body?.kind === 'NetworkPolicy')
@@ -210,7 +210,7 @@ test('allows egress to the API and configured networks; skips the test if API ad
   }))
 
 test('OLM v1 uses the images that the App found, by digest, or the test reports why there are none', () =>
-  withTestOrderScenario(
+  withClusterTestRequestScenario(
     async ({ api, sendOrder }) => {
       simulateOlmV1(api, { installs: { base: 'foo.v0', head: 'foo.v1' } })
       const head = `registry.example/catalog@sha256:${'1'.repeat(64)}`
@@ -222,7 +222,7 @@ test('OLM v1 uses the images that the App found, by digest, or the test reports 
         steps: ['foo.v0', 'foo.v1'].map((root) => ({ root, version: '1.0.0', names: [root] })),
       }
       const given = (installTest: PlannedClusterTest, images?: object) =>
-        sendOrder(createTestOrder({ trial: installTest, ...(images && { images }) }))
+        sendOrder(createClusterTestRequest({ trial: installTest, ...(images && { images }) }))
       expect(await given(v1, { head })).toMatchObject({
         kind: 'tried',
         report: { outcome: { verdict: 'installs' }, isNetworkClosed: true },
@@ -244,23 +244,23 @@ test('OLM v1 uses the images that the App found, by digest, or the test reports 
       expect(await given(upgrade, { head })).toMatchObject({ kind: 'not-tried' })
       expect(await given(v1)).toMatchObject({ kind: 'not-tried' })
     },
-    [...coreKinds, ...olmV1Kinds],
+    [...coreApiKinds, ...olmV1ApiKinds],
   ))
 
 test('rejects a repository or installation that the operator did not list, regardless of the order', () =>
-  withTestOrderScenario(async ({ api, opened, sendOrder }) => {
+  withClusterTestRequestScenario(async ({ api, opened, sendOrder }) => {
     for (const wrong of [
       { installation: 8 },
       { github: { owner: 'coast', name: 'catalog2' } },
       { github: { owner: 'mallory', name: 'catalog' }, kubeconfig: 'first', namespace: 'kube-system' },
     ])
-      expect(await sendOrder(createTestOrder(wrong))).toMatchObject({ kind: 'refused' })
+      expect(await sendOrder(createClusterTestRequest(wrong))).toMatchObject({ kind: 'refused' })
     expect(opened).toEqual([])
     expect(api.requests).toEqual([])
   }))
 
 test('removes what an earlier process left behind, and stops and cleans up a canceled test', () =>
-  withTestOrderScenario(async ({ api, sendOrder }) => {
+  withClusterTestRequestScenario(async ({ api, sendOrder }) => {
     simulateOlmV0(api, { plans: [['foo.v1']] })
     api.put({
       apiVersion: 'v1',
@@ -271,7 +271,7 @@ test('removes what an earlier process left behind, and stops and cleans up a can
       },
     })
     let hasStarted = false
-    const answer = await sendOrder(createTestOrder({ abandoned: ['deadbeef'] }), ({ id }) => {
+    const answer = await sendOrder(createClusterTestRequest({ abandoned: ['deadbeef'] }), ({ id }) => {
       if (hasStarted) return 'stop'
       hasStarted = id !== undefined
       return 'go'
@@ -284,15 +284,15 @@ test('removes what an earlier process left behind, and stops and cleans up a can
   }))
 
 test('skips a test that the cluster does not support or that has no catalog, and reports why', async () => {
-  await withTestOrderScenario(async ({ sendOrder }) => {
-    const v1 = await sendOrder(createTestOrder({ trial: { ...plannedTest, target: 'OLM v1' } }))
+  await withClusterTestRequestScenario(async ({ sendOrder }) => {
+    const v1 = await sendOrder(createClusterTestRequest({ trial: { ...plannedTest, target: 'OLM v1' } }))
     expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster does not serve the OLM v1 API' })
-    const { catalogs: _, ...without } = createTestOrder() as Extract<
+    const { catalogs: _, ...without } = createClusterTestRequest() as Extract<
       ClusterTestWorkerRequest,
       { kind: 'try' }
     >
     expect(await sendOrder(without)).toMatchObject({ kind: 'not-tried' })
-    expect(await sendOrder({ kind: 'prepare', github, installation: 7 })).toMatchObject({
+    expect(await sendOrder({ kind: 'prepare', github: githubRepository, installation: 7 })).toMatchObject({
       kind: 'prepared',
       servesCatalogs: true,
     })
@@ -321,6 +321,6 @@ test('takes the path of the list out of the environment, so that only the test p
     WEBHOOK_SECRET: 'y',
     PUBLISH_CREDENTIALS: 'z',
   }
-  expect(takeClusterTestEnvVariables(environment)).toEqual({ CLUSTER_TARGETS: '/etc/clusters' })
+  expect(extractClusterTestEnvVariables(environment)).toEqual({ CLUSTER_TARGETS: '/etc/clusters' })
   expect(environment['CLUSTER_TARGETS']).toBeUndefined()
 })

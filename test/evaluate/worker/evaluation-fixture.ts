@@ -4,7 +4,7 @@ import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import { openMirror } from '../../../src/adapters/git/mirror.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
-import { createOrigin, createTemporaryFolder } from '../../adapters/git/origin.ts'
+import { createOrigin, createTemporaryDirectory } from '../../adapters/git/origin.ts'
 
 export interface EvaluationFixture {
   /** The mirror's folder. */
@@ -22,7 +22,7 @@ const baseFiles = {
 }
 
 export async function openEvaluationFixture(): Promise<EvaluationFixture> {
-  const folder = createTemporaryFolder('look')
+  const folder = createTemporaryDirectory('look')
   const origin = createOrigin(join(folder.path, 'origin.git'))
   const directory = join(folder.path, 'mirror.git')
   const mirror = await openMirror({

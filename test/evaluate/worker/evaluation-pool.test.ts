@@ -15,7 +15,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { openEvaluationFixture, type EvaluationFixture } from './evaluation-fixture.ts'
 
 /** The child processes of this test that run a script. */
-function listProcessesOf(script: string): readonly string[] {
+function listScriptProcessIds(script: string): readonly string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
       const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]
@@ -184,7 +184,7 @@ describe('an untrusted pull request', () => {
     pools.push(pool)
     const snapshot = await fixture.snapshotOf({ 'README.md': 'once more\n' })
     const order = { snapshot, mirror: fixture.mirror, facts, budget: defaultEvaluationBudget }
-    const lookers = () => listProcessesOf('evaluation-process')
+    const lookers = () => listScriptProcessIds('evaluation-process')
     const before = new Set(lookers())
     const ours = () => lookers().filter((pid) => !before.has(pid))
     await pool.evaluate(order, answer)

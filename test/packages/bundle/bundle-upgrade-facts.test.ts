@@ -16,7 +16,7 @@ const bundleWithCsv = (
     ['metadata/annotations.yaml', Buffer.from(annotations)],
   ])
 
-function formatFactMessages(facts: BundleUpgradeFacts) {
+function formatUpgradeFacts(facts: BundleUpgradeFacts) {
   const text = (said: LocatedText | undefined) => said?.text
   const { name, version, replaces, skips, skipRange, channels, defaultChannel } = facts
   return {
@@ -65,13 +65,13 @@ describe('facts without positions', () => {
     ['an empty file', ''],
   ])('equal those with positions: %s', (_, text) => {
     const files = () => bundleWithCsv(text)
-    expect(formatFactMessages(readBundleUpgradeFacts(files(), { places: false }))).toEqual(
-      formatFactMessages(readBundleUpgradeFacts(files())),
+    expect(formatUpgradeFacts(readBundleUpgradeFacts(files(), { places: false }))).toEqual(
+      formatUpgradeFacts(readBundleUpgradeFacts(files())),
     )
   })
 
   test('contain the name, replaces, skips, and package', () => {
-    const messages = formatFactMessages(
+    const messages = formatUpgradeFacts(
       readBundleUpgradeFacts(bundleWithCsv(csvYaml('  replaces: foo.v1.0.0\n  skips:\n  - x\n')), {
         places: false,
       }),

@@ -2,8 +2,8 @@
 import fc from '../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../packages/bundle/src/bundle-metadata.ts'
 
-type AnyData = unknown
-type AnyArbitrary = fc.Arbitrary<AnyData>
+type UnknownValue = unknown
+type UnknownArbitrary = fc.Arbitrary<UnknownValue>
 
 const randomWord = fc.constantFrom('a', 'foo', 'Bar', 'x-y', 'é😀', '<&>', 'line\nbreak', '"q"', ' ')
 const randomImage = fc.constantFrom(
@@ -19,7 +19,7 @@ const randomScalar = fc.oneof(
   fc.constant(null),
   fc.constantFrom(1.5, 1e21, -0.25),
 )
-const randomJson = fc.letrec<{ any: AnyData }>((tie) => ({
+const randomJson = fc.letrec<{ any: UnknownValue }>((tie) => ({
   any: fc.oneof(
     { maxDepth: 3 },
     randomScalar,
@@ -29,16 +29,16 @@ const randomJson = fc.letrec<{ any: AnyData }>((tie) => ({
 })).any
 
 /** An object that has each field or not. */
-const optionalFields = (fields: Record<string, AnyArbitrary>): AnyArbitrary =>
+const optionalFields = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const shortArray = (item: AnyArbitrary): AnyArbitrary => fc.array(item, { maxLength: 3 })
+const shortArrayArbitrary = (item: UnknownArbitrary): UnknownArbitrary => fc.array(item, { maxLength: 3 })
 /** Mostly `value`; seldom what its place does not allow. */
-const mostly = (value: AnyArbitrary, odd: AnyArbitrary): AnyArbitrary =>
+const mostlyFirstArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 300, arbitrary: value }, { weight: 1, arbitrary: odd })
-const orNull = (value: AnyArbitrary): AnyArbitrary =>
+const nullableArbitrary = (value: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 12, arbitrary: value }, { weight: 1, arbitrary: fc.constant(null) })
 
-const randomText = mostly(randomWord, randomJson)
+const randomText = mostlyFirstArbitrary(randomWord, randomJson)
 const randomGroup = fc.constantFrom('g.example.com', 'h.example.com', 'g')
 const randomApiVersion = fc.constantFrom('v1', 'v1beta1', 'v2')
 const randomKind = fc.constantFrom('Foo', 'Bar')
@@ -48,19 +48,19 @@ const randomDescriptor = optionalFields({
   path: randomText,
   displayName: randomText,
   description: randomText,
-  'x-descriptors': shortArray(randomWord),
+  'x-descriptors': shortArrayArbitrary(randomWord),
   value: randomJson,
 })
 const descriptionFields = {
   displayName: randomText,
   description: randomText,
-  resources: shortArray(optionalFields({ kind: randomText, name: randomText, version: randomText })),
-  specDescriptors: shortArray(randomDescriptor),
-  statusDescriptors: shortArray(randomDescriptor),
-  actionDescriptors: shortArray(randomDescriptor),
+  resources: shortArrayArbitrary(optionalFields({ kind: randomText, name: randomText, version: randomText })),
+  specDescriptors: shortArrayArbitrary(randomDescriptor),
+  statusDescriptors: shortArrayArbitrary(randomDescriptor),
+  actionDescriptors: shortArrayArbitrary(randomDescriptor),
   unknown: randomJson,
 }
-const randomCrdName = mostly(
+const randomCrdName = mostlyFirstArbitrary(
   fc.constantFrom('foos.g.example.com', 'bars.h.example.com'),
   fc.constantFrom('foos', '', '.'),
 )
@@ -74,13 +74,13 @@ const randomApiService = optionalFields({
   version: randomApiVersion,
   kind: randomKind,
   deploymentName: randomText,
-  containerPort: mostly(fc.integer({ min: 0, max: 65_535 }), randomJson),
+  containerPort: mostlyFirstArbitrary(fc.integer({ min: 0, max: 65_535 }), randomJson),
   ...descriptionFields,
 })
 const randomContainer = optionalFields({
   name: randomWord,
   image: randomImage,
-  env: shortArray(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: randomImage })),
+  env: shortArrayArbitrary(fc.record({ name: fc.constant('RELATED_IMAGE_X'), value: randomImage })),
 })
 const randomDeployment = fc.record({
   name: randomWord,
@@ -88,13 +88,13 @@ const randomDeployment = fc.record({
     replicas: fc.integer({ min: 0, max: 3 }),
     template: optionalFields({
       spec: optionalFields({
-        containers: shortArray(randomContainer),
-        initContainers: shortArray(randomContainer),
+        containers: shortArrayArbitrary(randomContainer),
+        initContainers: shortArrayArbitrary(randomContainer),
       }),
     }),
   }),
 })
-const randomProperty = mostly(
+const randomProperty = mostlyFirstArbitrary(
   fc.oneof(
     fc.record({ type: fc.constantFrom('custom', 'zzz', 'olm.maxOpenShiftVersion'), value: randomJson }),
     fc.record({ type: fc.constant('olm.gvk'), value: randomGvk }),
@@ -113,7 +113,7 @@ const randomProperty = mostly(
     fc.record({ type: fc.constant('olm.gvk'), value: randomJson }),
   ),
 )
-const randomDependency = mostly(
+const randomDependency = mostlyFirstArbitrary(
   fc.oneof(
     fc.record({ type: fc.constant('olm.gvk'), value: randomGvk }),
     fc.record({
@@ -129,73 +129,82 @@ const randomDependency = mostly(
   ),
 )
 
-const ownedCrds: readonly AnyData[] = [
+const ownedCrdDescriptions: readonly UnknownValue[] = [
   { name: 'foos.g.example.com', version: 'v1', kind: 'Foo' },
   { name: 'foos.g.example.com', version: 'v1beta1', kind: 'Foo', displayName: 'D' },
 ]
 const randomCsvSpec = fc
   .record(
     {
-      version: mostly(fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'), randomJson),
-      release: mostly(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
+      version: mostlyFirstArbitrary(
+        fc.constantFrom('1.0.0', '1.0.0-rc.1', '1.0.0+b', '2.0.0-alpha'),
+        randomJson,
+      ),
+      release: mostlyFirstArbitrary(fc.constantFrom('1', '2.b', ''), fc.constantFrom(1, 2.5, true, null)),
       displayName: randomText,
       description: randomText,
       maturity: randomText,
       minKubeVersion: randomText,
       replaces: randomText,
-      skips: shortArray(randomWord),
-      keywords: shortArray(randomWord),
-      maintainers: shortArray(optionalFields({ name: randomText, email: randomText })),
+      skips: shortArrayArbitrary(randomWord),
+      keywords: shortArrayArbitrary(randomWord),
+      maintainers: shortArrayArbitrary(optionalFields({ name: randomText, email: randomText })),
       provider: optionalFields({ name: randomText, url: randomText }),
-      links: shortArray(optionalFields({ name: randomText, url: randomText })),
-      icon: shortArray(
+      links: shortArrayArbitrary(optionalFields({ name: randomText, url: randomText })),
+      icon: shortArrayArbitrary(
         optionalFields({ base64data: fc.constant('AAAA'), mediatype: fc.constant('image/png') }),
       ),
-      installModes: shortArray(
+      installModes: shortArrayArbitrary(
         optionalFields({
           type: fc.constantFrom('AllNamespaces', 'OwnNamespace'),
-          supported: mostly(fc.boolean(), randomScalar),
+          supported: mostlyFirstArbitrary(fc.boolean(), randomScalar),
         }),
       ),
-      nativeAPIs: shortArray(randomGvk),
+      nativeAPIs: shortArrayArbitrary(randomGvk),
       labels: fc.dictionary(randomWord, randomWord, { maxKeys: 2 }),
-      relatedImages: shortArray(
-        optionalFields({ name: randomText, image: mostly(randomImage, randomJson), other: randomJson }),
+      relatedImages: shortArrayArbitrary(
+        optionalFields({
+          name: randomText,
+          image: mostlyFirstArbitrary(randomImage, randomJson),
+          other: randomJson,
+        }),
       ),
       install: optionalFields({
         strategy: fc.constantFrom('deployment', 'deployment', 'other'),
         spec: optionalFields({
-          deployments: shortArray(randomDeployment),
-          permissions: shortArray(optionalFields({ serviceAccountName: randomWord })),
+          deployments: shortArrayArbitrary(randomDeployment),
+          permissions: shortArrayArbitrary(optionalFields({ serviceAccountName: randomWord })),
         }),
       }),
-      webhookdefinitions: shortArray(
+      webhookdefinitions: shortArrayArbitrary(
         optionalFields({
           type: fc.constant('ConversionWebhook'),
           generateName: randomWord,
           deploymentName: randomWord,
-          conversionCRDs: shortArray(randomWord),
+          conversionCRDs: shortArrayArbitrary(randomWord),
           sideEffects: fc.constant('None'),
         }),
       ),
       customresourcedefinitions: optionalFields({
         owned: fc.oneof(
-          fc.subarray([...ownedCrds]),
-          fc.array(mostly(fc.constantFrom(...ownedCrds), randomRequiredCrd), { maxLength: 2 }),
+          fc.subarray([...ownedCrdDescriptions]),
+          fc.array(mostlyFirstArbitrary(fc.constantFrom(...ownedCrdDescriptions), randomRequiredCrd), {
+            maxLength: 2,
+          }),
         ),
-        required: shortArray(randomRequiredCrd),
+        required: shortArrayArbitrary(randomRequiredCrd),
       }),
       apiservicedefinitions: optionalFields({
-        owned: shortArray(randomApiService),
-        required: shortArray(randomApiService),
+        owned: shortArrayArbitrary(randomApiService),
+        required: shortArrayArbitrary(randomApiService),
       }),
       unknown: randomJson,
     },
     { requiredKeys: ['version'] },
   )
-  .chain((whole) => orNull(fc.constant(whole)))
+  .chain((whole) => nullableArbitrary(fc.constant(whole)))
 
-const randomCrd = (apiVersion: string): AnyArbitrary =>
+const randomCrd = (apiVersion: string): UnknownArbitrary =>
   fc.record({
     apiVersion: fc.constant(apiVersion),
     kind: fc.constant('CustomResourceDefinition'),
@@ -209,7 +218,7 @@ const randomCrd = (apiVersion: string): AnyArbitrary =>
         versions: fc.array(
           fc.record({
             name: randomApiVersion,
-            served: mostly(fc.boolean(), randomJson),
+            served: mostlyFirstArbitrary(fc.boolean(), randomJson),
             storage: fc.boolean(),
             schema: fc.record({
               openAPIV3Schema: optionalFields({
@@ -240,15 +249,17 @@ const randomCsvMetadata = fc.record(
   {
     name: fc.constant('bundle.v1.0.0'),
     namespace: randomWord,
-    labels: orNull(fc.dictionary(randomWord, mostly(randomWord, randomScalar), { maxKeys: 2 })),
-    annotations: orNull(
+    labels: nullableArbitrary(
+      fc.dictionary(randomWord, mostlyFirstArbitrary(randomWord, randomScalar), { maxKeys: 2 }),
+    ),
+    annotations: nullableArbitrary(
       fc.record(
         {
           'olm.properties': fc.oneof(
             fc.array(randomProperty, { maxLength: 3 }).map((list) => JSON.stringify(list)),
             fc.constantFrom('', '[', '{}', 'null', '[{"type":"a","value": {"b" : 1.0}}]'),
           ),
-          capabilities: mostly(randomWord, randomScalar),
+          capabilities: mostlyFirstArbitrary(randomWord, randomScalar),
           'olm.skipRange': fc.constant('<1.0.0'),
         },
         { requiredKeys: [] },
@@ -261,7 +272,7 @@ const randomCsvMetadata = fc.record(
 )
 const randomCsv = fc.record(
   {
-    apiVersion: mostly(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
+    apiVersion: mostlyFirstArbitrary(fc.constant('operators.coreos.com/v1alpha1'), fc.constantFrom('v1', '')),
     kind: fc.constant('ClusterServiceVersion'),
     metadata: randomCsvMetadata,
     spec: randomCsvSpec,
@@ -270,7 +281,7 @@ const randomCsv = fc.record(
   { requiredKeys: ['apiVersion', 'kind', 'metadata', 'spec'] },
 )
 const randomManifest = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom<AnyData>(createFooCrd('v1'), createFooCrd('v1beta1')) },
+  { weight: 6, arbitrary: fc.constantFrom<UnknownValue>(createFooCrd('v1'), createFooCrd('v1beta1')) },
   { weight: 2, arbitrary: randomCrd('apiextensions.k8s.io/v1') },
   { weight: 2, arbitrary: randomCrd('apiextensions.k8s.io/v1beta1') },
   { weight: 1, arbitrary: randomCrd('apiextensions.k8s.io/v2') },
@@ -287,7 +298,7 @@ const randomManifest = fc.oneof(
   { weight: 1, arbitrary: randomCsv },
   {
     weight: 1,
-    arbitrary: fc.constantFrom<AnyData>(
+    arbitrary: fc.constantFrom<UnknownValue>(
       '',
       '# nothing\n',
       'a: [',
@@ -301,25 +312,28 @@ const randomManifest = fc.oneof(
 const randomAnnotations = fc.record(
   {
     [bundleAnnotationKeys.mediaType]: fc.constant('registry+v1'),
-    [bundleAnnotationKeys.package]: mostly(fc.constant('pack'), randomScalar),
-    [bundleAnnotationKeys.channels]: mostly(fc.constantFrom('stable', 'a,b'), randomScalar),
-    [bundleAnnotationKeys.defaultChannel]: mostly(fc.constant('stable'), randomScalar),
+    [bundleAnnotationKeys.package]: mostlyFirstArbitrary(fc.constant('pack'), randomScalar),
+    [bundleAnnotationKeys.channels]: mostlyFirstArbitrary(fc.constantFrom('stable', 'a,b'), randomScalar),
+    [bundleAnnotationKeys.defaultChannel]: mostlyFirstArbitrary(fc.constant('stable'), randomScalar),
   },
   { requiredKeys: [bundleAnnotationKeys.mediaType] },
 )
 const randomMetadataFiles = fc.record(
   {
-    'metadata/annotations.yaml': mostly(fc.record({ annotations: randomAnnotations }), randomJson),
-    'metadata/dependencies.yaml': mostly(
-      fc.record({ dependencies: orNull(shortArray(randomDependency)) }),
+    'metadata/annotations.yaml': mostlyFirstArbitrary(
+      fc.record({ annotations: randomAnnotations }),
       randomJson,
     ),
-    'metadata/properties.yaml': mostly(
-      fc.record({ properties: orNull(shortArray(randomProperty)) }),
+    'metadata/dependencies.yaml': mostlyFirstArbitrary(
+      fc.record({ dependencies: nullableArbitrary(shortArrayArbitrary(randomDependency)) }),
       randomJson,
     ),
-    'metadata/other.yaml': mostly(
-      fc.record({ annotations: randomAnnotations, properties: shortArray(randomProperty) }),
+    'metadata/properties.yaml': mostlyFirstArbitrary(
+      fc.record({ properties: nullableArbitrary(shortArrayArbitrary(randomProperty)) }),
+      randomJson,
+    ),
+    'metadata/other.yaml': mostlyFirstArbitrary(
+      fc.record({ annotations: randomAnnotations, properties: shortArrayArbitrary(randomProperty) }),
       randomJson,
     ),
   },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createBundleLocator } from '../../../packages/bundle/src/bundle-locator.ts'
 import { formatUntypedGoJson, readManifest } from '../../../packages/bundle/src/manifest-document.ts'
-import { parseRegularManifest } from '../../../packages/bundle/src/regular-manifest.ts'
+import { parseRegularYamlManifest } from '../../../packages/bundle/src/regular-manifest.ts'
 import { validateBundle } from '../../../packages/bundle/src/validate-bundle.ts'
 import { suiteNames } from '../../../packages/findings/src/suites.ts'
 import { SeededRandom, createMutatedDocuments } from '../fbc/go/fast/mutated-documents.ts'
@@ -16,7 +16,7 @@ const encoder = new TextEncoder()
 const withTrailingSeparator = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([bytes, encoder.encode('---\n')])
 
-function readFacts(bytes: Uint8Array) {
+function readManifestFacts(bytes: Uint8Array) {
   const document = readManifest(bytes)
   if (document.kind !== 'value') return { unreadable: true }
   const locations = createBundleLocator(new Map([['a', bytes]]))
@@ -29,7 +29,7 @@ function readFacts(bytes: Uint8Array) {
 }
 
 /** Repeated blocks are parsed once, and again only on request. */
-const schemaBlock = (name: string) => `  ${name}:
+const createCrdSchemaYaml = (name: string) => `  ${name}:
     openAPIV3Schema:
       type: object
       description: "é <b>"
@@ -39,21 +39,21 @@ const schemaBlock = (name: string) => `  ${name}:
       c: 10
       d: "2"
 `
-const repeatedBlocks = `apiVersion: v1
+const repeatedManifestYaml = `apiVersion: v1
 kind: ConfigMap
 metadata:
   name: x
 spec:
-${schemaBlock('one')}${schemaBlock('two')}  list:
+${createCrdSchemaYaml('one')}${createCrdSchemaYaml('two')}  list:
   - 1
   - "é"
 `
 
 describe('a manifest', () => {
   test('with a repeated block is read as by the exact reader', () => {
-    const bytes = encoder.encode(repeatedBlocks)
-    expect(parseRegularManifest(bytes)).toBeDefined()
-    expect(readFacts(bytes)).toEqual(readFacts(withTrailingSeparator(bytes)))
+    const bytes = encoder.encode(repeatedManifestYaml)
+    expect(parseRegularYamlManifest(bytes)).toBeDefined()
+    expect(readManifestFacts(bytes)).toEqual(readManifestFacts(withTrailingSeparator(bytes)))
   })
 
   test('with random mutations is read as by the exact reader', () => {
@@ -63,8 +63,8 @@ describe('a manifest', () => {
       const bytes = createMutatedDocuments(random)
       const [first] = new TextDecoder('latin1').decode(bytes).split('\n---')
       const one = Buffer.from(`${first}\n`, 'latin1')
-      if (parseRegularManifest(one)) fast++
-      expect(readFacts(one)).toEqual(readFacts(withTrailingSeparator(one)))
+      if (parseRegularYamlManifest(one)) fast++
+      expect(readManifestFacts(one)).toEqual(readManifestFacts(withTrailingSeparator(one)))
     }
     // Documents that only the exact reader accepts prove nothing.
     expect(fast).toBeGreaterThan(100)
@@ -75,12 +75,12 @@ describe('a manifest', () => {
     ['after whitespace', '  {"a": "b"}'],
     ['immediately', '{"a": "b"}'],
   ])('that starts with a brace is JSON: %s', (_, text) => {
-    expect(parseRegularManifest(encoder.encode(text))).toBeUndefined()
+    expect(parseRegularYamlManifest(encoder.encode(text))).toBeUndefined()
   })
 
   test('with several documents is left to the exact reader', () => {
     const bytes = encoder.encode('a: b\n---\nc: d\n')
-    expect(parseRegularManifest(bytes)).toBeUndefined()
+    expect(parseRegularYamlManifest(bytes)).toBeUndefined()
     expect(readManifest(bytes)).toMatchObject({ documents: 2 })
   })
 })

@@ -43,11 +43,11 @@ const createConfigMap = (data: string) => ({
   metadata: { name: 'c' },
   data: { data },
 })
-const withAnnotations = (change: Readonly<Record<string, string>>) => ({ annotations: change })
+const createAnnotationOverride = (change: Readonly<Record<string, string>>) => ({ annotations: change })
 const withDependency = (type: string, value: unknown): SampleBundle => ({
   files: { 'metadata/dependencies.yaml': { dependencies: [{ type, value }] } },
 })
-const plainBundle = (manifest: string, mediaType = 'plain+v0') =>
+const createPlainBundleFiles = (manifest: string, mediaType = 'plain+v0') =>
   createBundleFiles('plain', {
     annotations: { [bundleAnnotationKeys.mediaType]: mediaType },
     files: { 'manifests/csv.yaml': manifest },
@@ -105,8 +105,11 @@ describe('valid bundles', () => {
       'registry+v1',
       createBundle(withDependency('olm.constraint', { failureMessage: 'm', cel: { rule: 'true' } })),
     ],
-    ['plain+v0', plainBundle('kind: ConfigMap\napiVersion: v1\n---\nkind: Secret\napiVersion: v1\n')],
-    ['plain+v0', plainBundle('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
+    [
+      'plain+v0',
+      createPlainBundleFiles('kind: ConfigMap\napiVersion: v1\n---\nkind: Secret\napiVersion: v1\n'),
+    ],
+    ['plain+v0', createPlainBundleFiles('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
     ['helm+v3', helmBundle(chartYaml)],
     [
       'helm+v3',
@@ -152,7 +155,7 @@ const clusterRole = (rule: object) => ({
   rules: [rule],
 })
 
-const badBundles: readonly (readonly [rule: string, BundleFiles])[] = [
+const invalidBundleCases: readonly (readonly [rule: string, BundleFiles])[] = [
   ['unreadable-bundle', toBundleFiles({})],
   ['unreadable-bundle', createBundle({ files: { 'metadata/annotations.yaml': undefined } })],
   [
@@ -190,14 +193,14 @@ const badBundles: readonly (readonly [rule: string, BundleFiles])[] = [
     createBundle({ annotations: { [bundleAnnotationKeys.defaultChannel]: ' ' } }),
   ],
   ['wrong-bundle-format', createBundle({ annotations: { [bundleAnnotationKeys.mediaType]: 'plain+v0' } })],
-  ['wrong-bundle-format', plainBundle('kind: ConfigMap', 'helm+v3')],
+  ['wrong-bundle-format', createPlainBundleFiles('kind: ConfigMap', 'helm+v3')],
   ['moved-bundle-directory', createBundle({ annotations: { [bundleAnnotationKeys.manifests]: 'deploy/' } })],
   [
     'misnamed-annotations-file',
     createBundle({
       files: {
         'metadata/annotations.yaml': undefined,
-        'metadata/bundle.yaml': withAnnotations({
+        'metadata/bundle.yaml': createAnnotationOverride({
           [bundleAnnotationKeys.mediaType]: 'registry+v1',
           [bundleAnnotationKeys.manifests]: 'manifests/',
           [bundleAnnotationKeys.metadata]: 'metadata/',
@@ -284,7 +287,7 @@ const badBundles: readonly (readonly [rule: string, BundleFiles])[] = [
       files: { 'manifests/a b.yaml': 'kind: ConfigMap\nmetadata: {name: a}', 'metadata/a-b.yaml': 'a: 1' },
     }),
   ],
-  ['braces-in-plain-bundle', plainBundle('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
+  ['braces-in-plain-bundle', createPlainBundleFiles('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
   ['broken-chart', helmBundle('apiVersion: v3\nname: foo\nversion: 1.0.0')],
   ['broken-chart', helmBundle('apiVersion: v2\nname: foo\nversion: one')],
   ['broken-chart', helmBundle(`${chartYaml}type: library`)],
@@ -294,13 +297,13 @@ const badBundles: readonly (readonly [rule: string, BundleFiles])[] = [
   ['broken-chart', helmBundle(chartYaml, { 'values.schema.json': '[]' })],
   ['broken-chart', helmBundle(chartYaml, { 'templates/b.yaml': 'a: {{ .Values.a' })],
   ['broken-chart', helmBundle(chartYaml, { 'requirements.yaml': 'dependencies: [{name: dep}]' })],
-  ['undecodable-manifest', plainBundle('kind: ConfigMap\n---\nkind: [\n')],
-  ['undecodable-manifest', plainBundle('kind: ConfigMap\n---\nhello: there\n')],
+  ['undecodable-manifest', createPlainBundleFiles('kind: ConfigMap\n---\nkind: [\n')],
+  ['undecodable-manifest', createPlainBundleFiles('kind: ConfigMap\n---\nhello: there\n')],
   ['broken-chart', toBundleFiles({ 'Chart.yaml': chartYaml })],
 ]
 
-const ownedFoo = { name: 'foos.example.com', version: 'v1', kind: 'Foo', description: 'A Foo.' }
-const fooExample = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
+const ownedFooCrd = { name: 'foos.example.com', version: 'v1', kind: 'Foo', description: 'A Foo.' }
+const fooAlmExamples = { 'alm-examples': '[{"apiVersion":"example.com/v1","kind":"Foo"}]' }
 /** A bundle that owns the API Foo and has an example of it. */
 const bundleOwningFoo = (
   shape: SampleBundle = {},
@@ -308,11 +311,11 @@ const bundleOwningFoo = (
 ) =>
   createBundle({
     ...shape,
-    metadata: { annotations: fooExample, ...shape.metadata },
-    spec: { customresourcedefinitions: { owned: [ownedFoo] }, ...shape.spec },
+    metadata: { annotations: fooAlmExamples, ...shape.metadata },
+    spec: { customresourcedefinitions: { owned: [ownedFooCrd] }, ...shape.spec },
     files: { 'manifests/crd.yaml': definition, ...shape.files },
   })
-const fooCrdWith = (change: object) => {
+const createFooCrd = (change: object) => {
   const whole = createCrd('foos', 'example.com', 'Foo', ['v1'])
   return { ...whole, spec: { ...whole.spec, ...change } }
 }
@@ -324,15 +327,15 @@ const crdVersion = (name: string, change: object = {}) => ({
   ...change,
 })
 const validContainer = { name: 'c', resources: { requests: { cpu: '1', memory: '1Gi' } } }
-const withDeployment = (pod: object, name = 'web', more: object = {}) => ({
+const createDeploymentInstallSpec = (pod: object, name = 'web', more: object = {}) => ({
   install: {
     strategy: 'deployment',
     spec: { deployments: [{ name, spec: { template: { spec: pod } } }], ...more },
   },
 })
-const withManifest = (data: object) => ({ files: { 'manifests/more.yaml': data } })
-const withWebhooks = (...definitions: object[]) => ({
-  ...withDeployment({ containers: [validContainer] }),
+const createManifestFileOverride = (data: object) => ({ files: { 'manifests/more.yaml': data } })
+const createWebhookInstallSpec = (...definitions: object[]) => ({
+  ...createDeploymentInstallSpec({ containers: [validContainer] }),
   webhookdefinitions: definitions,
 })
 const nodeAffinities = {
@@ -357,37 +360,37 @@ const contentRuleCases: readonly (readonly [
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1'), crdVersion('v2')] })),
-    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1'), crdVersion('v2', { storage: false })] })),
+    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1'), crdVersion('v2')] })),
+    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1'), crdVersion('v2', { storage: false })] })),
   ],
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1', { schema: undefined })] })),
+    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1', { schema: undefined })] })),
     bundleOwningFoo(),
   ],
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1'), crdVersion('v1', { storage: false })] })),
+    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1'), crdVersion('v1', { storage: false })] })),
     bundleOwningFoo(),
   ],
   [
     'broken-crd',
     undefined,
-    bundleOwningFoo({}, fooCrdWith({ scope: 'Everywhere' })),
-    bundleOwningFoo({}, fooCrdWith({ scope: 'Cluster' })),
+    bundleOwningFoo({}, createFooCrd({ scope: 'Everywhere' })),
+    bundleOwningFoo({}, createFooCrd({ scope: 'Cluster' })),
   ],
   [
     'duplicate-crd',
     undefined,
-    bundleOwningFoo(withManifest(createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'))),
+    bundleOwningFoo(createManifestFileOverride(createCrd('foos', 'example.com', 'Foo', ['v1'], 'v1beta1'))),
     bundleOwningFoo(),
   ],
   [
     'unserved-owned-crd',
     undefined,
-    bundleOwningFoo({}, fooCrdWith({ versions: [crdVersion('v1', { served: false })] })),
+    bundleOwningFoo({}, createFooCrd({ versions: [crdVersion('v1', { served: false })] })),
     bundleOwningFoo(),
   ],
   [
@@ -434,15 +437,15 @@ const contentRuleCases: readonly (readonly [
     'good-practices',
     bundleOwningFoo({
       metadata: { annotations: {} },
-      spec: withDeployment({ containers: [validContainer] }),
+      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
     }),
-    bundleOwningFoo({ spec: withDeployment({ containers: [validContainer] }) }),
+    bundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'two-example-annotations',
     undefined,
-    bundleOwningFoo({ metadata: { annotations: { ...fooExample, 'olm.examples': '[]' } } }),
-    bundleOwningFoo({ metadata: { annotations: { 'olm.examples': fooExample['alm-examples'] } } }),
+    bundleOwningFoo({ metadata: { annotations: { ...fooAlmExamples, 'olm.examples': '[]' } } }),
+    bundleOwningFoo({ metadata: { annotations: { 'olm.examples': fooAlmExamples['alm-examples'] } } }),
   ],
   [
     'misspelt-annotation',
@@ -465,9 +468,11 @@ const contentRuleCases: readonly (readonly [
   [
     'unknown-service-account',
     undefined,
-    createBundle({ spec: withDeployment({ serviceAccountName: 'sa', containers: [validContainer] }) }),
     createBundle({
-      spec: withDeployment({ serviceAccountName: 'sa', containers: [validContainer] }, 'web', {
+      spec: createDeploymentInstallSpec({ serviceAccountName: 'sa', containers: [validContainer] }),
+    }),
+    createBundle({
+      spec: createDeploymentInstallSpec({ serviceAccountName: 'sa', containers: [validContainer] }, 'web', {
         clusterPermissions: [{ serviceAccountName: 'sa', rules: [] }],
       }),
     }),
@@ -475,40 +480,56 @@ const contentRuleCases: readonly (readonly [
   [
     'broken-deployment',
     undefined,
-    createBundle({ spec: withDeployment({ containers: [validContainer] }, 'Web') }),
-    createBundle({ spec: withDeployment({ containers: [validContainer] }) }),
+    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }, 'Web') }),
+    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'broken-webhook',
     undefined,
     createBundle({
-      spec: withWebhooks({ type: 'ValidatingAdmissionWebhook', generateName: 'a', deploymentName: 'gone' }),
+      spec: createWebhookInstallSpec({
+        type: 'ValidatingAdmissionWebhook',
+        generateName: 'a',
+        deploymentName: 'gone',
+      }),
     }),
     createBundle({
-      spec: withWebhooks({ type: 'ValidatingAdmissionWebhook', generateName: 'a', deploymentName: 'web' }),
+      spec: createWebhookInstallSpec({
+        type: 'ValidatingAdmissionWebhook',
+        generateName: 'a',
+        deploymentName: 'web',
+      }),
     }),
   ],
   [
     'broken-webhook',
     undefined,
     createBundle({
-      spec: withWebhooks({ generateName: 'a', deploymentName: 'web', conversionCRDs: ['bars.example.com'] }),
+      spec: createWebhookInstallSpec({
+        generateName: 'a',
+        deploymentName: 'web',
+        conversionCRDs: ['bars.example.com'],
+      }),
     }),
     bundleOwningFoo({
-      spec: withWebhooks({ generateName: 'a', deploymentName: 'web', conversionCRDs: ['foos.example.com'] }),
+      spec: createWebhookInstallSpec({
+        generateName: 'a',
+        deploymentName: 'web',
+        conversionCRDs: ['foos.example.com'],
+      }),
     }) && createBundle(),
   ],
   [
     'duplicate-webhook',
     undefined,
     createBundle({
-      spec: withWebhooks(
+      spec: createWebhookInstallSpec(
         { type: 'A', generateName: 'a', deploymentName: 'web' },
         { type: 'A', generateName: 'a', deploymentName: 'web' },
       ),
     }),
     createBundle({
-      spec: withWebhooks(
+      spec: createWebhookInstallSpec(
         { type: 'A', generateName: 'a', deploymentName: 'web' },
         { type: 'B', generateName: 'a', deploymentName: 'web' },
       ),
@@ -517,35 +538,35 @@ const contentRuleCases: readonly (readonly [
   [
     'oversized-manifest',
     undefined,
-    createBundle(withManifest(createConfigMap('a'.repeat(1_600_000)))),
-    createBundle(withManifest(createConfigMap('a'.repeat(1_500_000)))),
+    createBundle(createManifestFileOverride(createConfigMap('a'.repeat(1_600_000)))),
+    createBundle(createManifestFileOverride(createConfigMap('a'.repeat(1_500_000)))),
   ],
   [
     'no-resource-requests',
     'good-practices',
-    createBundle({ spec: withDeployment({ containers: [{ name: 'c' }] }) }),
-    createBundle({ spec: withDeployment({ containers: [validContainer] }) }),
+    createBundle({ spec: createDeploymentInstallSpec({ containers: [{ name: 'c' }] }) }),
+    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'undescribed-crd',
     'good-practices',
     bundleOwningFoo({
       spec: {
-        ...withDeployment({ containers: [validContainer] }),
-        customresourcedefinitions: { owned: [{ ...ownedFoo, description: '' }] },
+        ...createDeploymentInstallSpec({ containers: [validContainer] }),
+        customresourcedefinitions: { owned: [{ ...ownedFooCrd, description: '' }] },
       },
     }),
-    bundleOwningFoo({ spec: withDeployment({ containers: [validContainer] }) }),
+    bundleOwningFoo({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
   [
     'unconventional-channel',
     'good-practices',
     createBundle({
-      spec: withDeployment({ containers: [validContainer] }),
+      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
       annotations: { [bundleAnnotationKeys.channels]: 'stable, alpha' },
     }),
     createBundle({
-      spec: withDeployment({ containers: [validContainer] }),
+      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
       annotations: { [bundleAnnotationKeys.channels]: 'stable-1.x,fast,candidate' },
     }),
   ],
@@ -553,7 +574,7 @@ const contentRuleCases: readonly (readonly [
     'manages-crds',
     'good-practices',
     createBundle({
-      spec: withDeployment({ containers: [validContainer] }, 'web', {
+      spec: createDeploymentInstallSpec({ containers: [validContainer] }, 'web', {
         permissions: [
           {
             serviceAccountName: 'a',
@@ -563,7 +584,7 @@ const contentRuleCases: readonly (readonly [
       }),
     }),
     createBundle({
-      spec: withDeployment({ containers: [validContainer] }, 'web', {
+      spec: createDeploymentInstallSpec({ containers: [validContainer] }, 'web', {
         permissions: [
           {
             serviceAccountName: 'a',
@@ -577,11 +598,11 @@ const contentRuleCases: readonly (readonly [
     'unconventional-csv-name',
     'good-practices',
     createBundle({
-      spec: withDeployment({ containers: [validContainer] }),
+      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
       metadata: { name: 'good-1.0.0' },
     }),
     createBundle({
-      spec: withDeployment({ containers: [validContainer] }),
+      spec: createDeploymentInstallSpec({ containers: [validContainer] }),
       metadata: { name: 'good.v1.0.0-rc.1' },
     }),
   ],
@@ -589,28 +610,44 @@ const contentRuleCases: readonly (readonly [
     'no-deployment',
     'good-practices',
     createBundle({ spec: { install: { strategy: 'deployment', spec: {} } } }),
-    createBundle({ spec: withDeployment({ containers: [validContainer] }) }),
+    createBundle({ spec: createDeploymentInstallSpec({ containers: [validContainer] }) }),
   ],
-  ...operatorHubBundle(),
+  ...createOperatorHubBundle(),
   [
     'removed-api',
     'deprecated-apis',
     createBundle(
-      withManifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+      createManifestFileOverride({
+        apiVersion: 'policy/v1beta1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'p' },
+      }),
     ),
     createBundle(
-      withManifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+      createManifestFileOverride({
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'p' },
+      }),
     ),
   ],
   [
     'api-never-there',
     'deprecated-apis',
     createBundle({
-      ...withManifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+      ...createManifestFileOverride({
+        apiVersion: 'policy/v1beta1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'p' },
+      }),
       spec: { minKubeVersion: '1.25.0' },
     }),
     createBundle({
-      ...withManifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+      ...createManifestFileOverride({
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'p' },
+      }),
       spec: { minKubeVersion: '1.25.0' },
     }),
   ],
@@ -632,14 +669,14 @@ const contentRuleCases: readonly (readonly [
     'multiarch',
     createBundle({
       metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
-      spec: withDeployment({
+      spec: createDeploymentInstallSpec({
         containers: [validContainer],
         affinity: nodeAffinities.onlyOn('kubernetes.io/arch', 'amd64'),
       }),
     }),
     createBundle({
       metadata: { labels: { 'operatorframework.io/arch.s390x': 'supported' } },
-      spec: withDeployment({
+      spec: createDeploymentInstallSpec({
         containers: [validContainer],
         affinity: nodeAffinities.onlyOn('kubernetes.io/os', 'linux'),
       }),
@@ -649,7 +686,7 @@ const contentRuleCases: readonly (readonly [
     'blocking-disruption-budget',
     'objects',
     createBundle(
-      withManifest({
+      createManifestFileOverride({
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: { name: 'p' },
@@ -657,7 +694,7 @@ const contentRuleCases: readonly (readonly [
       }),
     ),
     createBundle(
-      withManifest({
+      createManifestFileOverride({
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: { name: 'p' },
@@ -669,7 +706,7 @@ const contentRuleCases: readonly (readonly [
     'global-default-priority',
     'objects',
     createBundle(
-      withManifest({
+      createManifestFileOverride({
         apiVersion: 'scheduling.k8s.io/v1',
         kind: 'PriorityClass',
         metadata: { name: 'p' },
@@ -677,19 +714,23 @@ const contentRuleCases: readonly (readonly [
       }),
     ),
     createBundle(
-      withManifest({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'p' } }),
+      createManifestFileOverride({
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name: 'p' },
+      }),
     ),
   ],
   [
     'risky-permission',
     'objects',
     createBundle(
-      withManifest(
+      createManifestFileOverride(
         clusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['update'] }),
       ),
     ),
     createBundle(
-      withManifest(
+      createManifestFileOverride(
         clusterRole({ apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get'] }),
       ),
     ),
@@ -698,7 +739,7 @@ const contentRuleCases: readonly (readonly [
     'risky-permission',
     'objects',
     createBundle(
-      withManifest(
+      createManifestFileOverride(
         clusterRole({
           apiGroups: ['security.openshift.io'],
           resources: ['securitycontextconstraints'],
@@ -708,7 +749,7 @@ const contentRuleCases: readonly (readonly [
       ),
     ),
     createBundle(
-      withManifest(
+      createManifestFileOverride(
         clusterRole({
           apiGroups: ['security.openshift.io'],
           resources: ['securitycontextconstraints'],
@@ -723,14 +764,14 @@ const contentRuleCases: readonly (readonly [
     'openshift',
     createBundle({
       metadata: { annotations: featureAnnotations },
-      spec: withDeployment({
+      spec: createDeploymentInstallSpec({
         containers: [{ ...validContainer, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
       }),
     }),
     createBundle({
       metadata: { annotations: featureAnnotations },
       spec: {
-        ...withDeployment({
+        ...createDeploymentInstallSpec({
           containers: [{ ...validContainer, env: [{ name: 'RELATED_IMAGE_A', value: 'quay.io/a/b:1' }] }],
         }),
         relatedImages: [{ name: 'b', image: 'quay.io/a/b:1' }],
@@ -747,7 +788,7 @@ const contentRuleCases: readonly (readonly [
   ],
 ]
 
-function operatorHubBundle() {
+function createOperatorHubBundle() {
   const whole = {
     provider: { name: 'P' },
     minKubeVersion: '1.25.0',
@@ -826,7 +867,7 @@ describe('labels of the image', () => {
 })
 
 describe('each defect triggers only its own rule', () => {
-  test.each(badBundles)('%s', (rule, given) => {
+  test.each(invalidBundleCases)('%s', (rule, given) => {
     expect(findReportedRules(given)).toEqual([rule])
   })
 })

@@ -10,13 +10,17 @@ import {
 import { unusualCatalog } from './unusual-catalog.ts'
 
 const modifiedTime = Date.UTC(2026, 10, 22, 10, 0, 0, 500)
-const oddCatalogBlobs = Object.entries(unusualCatalog)
+const unusualCatalogBlobs = Object.entries(unusualCatalog)
   .sort(([a], [b]) => (a < b ? -1 : 1))
   .flatMap(([, text]) => parseServedFile(Buffer.from(text)).blobs)
 
 let httpServer: HttpServer
 beforeAll(async () => {
-  httpServer = await openHttpServer(oddCatalogBlobs, { host: '127.0.0.1', port: 0, modified: modifiedTime })
+  httpServer = await openHttpServer(unusualCatalogBlobs, {
+    host: '127.0.0.1',
+    port: 0,
+    modified: modifiedTime,
+  })
 })
 afterAll(() => httpServer.close(1000))
 
@@ -28,7 +32,7 @@ async function sendRequest(
   const answer = await request(`http://127.0.0.1:${httpServer.port}${path}`, { headers, method })
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
 }
-const parseLines = (text: string) =>
+const parseJsonLines = (text: string) =>
   text
     .split('\n')
     .slice(0, -1)
@@ -43,7 +47,7 @@ describe('/api/v1/all', () => {
       type: 'application/jsonl',
       date: 'Sun, 22 Nov 2026 10:00:00 GMT',
     })
-    expect(parseLines(text)).toHaveLength(oddCatalogBlobs.length)
+    expect(parseJsonLines(text)).toHaveLength(unusualCatalogBlobs.length)
     expect(text.split('\n')[0]).toBe(
       '{"defaultChannel":"stable","description":"The package\'s <own> words & more \\u2028","icon":{"base64data":"PHN2Zy8+","mediatype":"image/svg+xml"},"name":"metadata","schema":"olm.package"}',
     )
@@ -85,13 +89,13 @@ describe('/api/v1/metas', () => {
     ['name=metadata', 1],
     ['schema=example.com.custom&package=', 3],
     ['schema=no.such', 0],
-    ['', oddCatalogBlobs.length],
+    ['', unusualCatalogBlobs.length],
   ])('%s gives the blobs that say so', async (query, count) => {
     const { status, text } = await sendRequest(`/api/v1/metas?${query}`)
     expect(status).toBe(200)
-    expect(parseLines(text)).toHaveLength(count)
+    expect(parseJsonLines(text)).toHaveLength(count)
     for (const [name, value] of new URLSearchParams(query))
-      if (value !== '') for (const blob of parseLines(text)) expect(blob).toMatchObject({ [name]: value })
+      if (value !== '') for (const blob of parseJsonLines(text)) expect(blob).toMatchObject({ [name]: value })
   })
   test('accepts no parameter that catalogd does not know', async () => {
     expect(await sendRequest('/api/v1/metas?schema=olm.package&version=1')).toMatchObject({

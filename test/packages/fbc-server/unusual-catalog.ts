@@ -138,7 +138,7 @@ const manifestsJson = `{"schema":"olm.channel","package":"manifests","name":"bet
 {"schema":"example.com.custom","name":"without a package"}
 `
 
-const otherPackagesYaml = `---
+const secondPackagesYaml = `---
 schema: olm.channel
 package: iconless
 name: only
@@ -175,7 +175,7 @@ export const unusualCatalog: Readonly<Record<string, string>> = {
   'packages.yaml': packagesYaml,
   'sub/metadata.yaml': metadataYaml,
   'sub/manifests.json': manifestsJson,
-  'z.yml': otherPackagesYaml,
+  'z.yml': secondPackagesYaml,
 }
 
 /** Writes it below `dir`. */

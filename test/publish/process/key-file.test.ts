@@ -7,14 +7,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openSigningKeyFile } from '../../../src/publish/process/publish-process.ts'
 import { cosignPrivateKey } from '../../adapters/image/provenance/cosign-test-key.ts'
 
-let folder: string
+let temporaryDirectory: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'key-file-'))
+  temporaryDirectory = mkdtempSync(join(tmpdir(), 'key-file-'))
 })
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => rmSync(temporaryDirectory, { recursive: true }))
 
 test('opens a key with its password, and caches it until the file changes', async () => {
-  const file = join(folder, 'cosign.key')
+  const file = join(temporaryDirectory, 'cosign.key')
   writeFileSync(file, cosignPrivateKey)
   const open = openSigningKeyFile(file, 'test')
   const first = await open()
@@ -26,7 +26,7 @@ test('opens a key with its password, and caches it until the file changes', asyn
 })
 
 test('reports errors without the path of the file, its content, or the password', async () => {
-  const file = join(folder, 'other.key')
+  const file = join(temporaryDirectory, 'other.key')
   const open = openSigningKeyFile(file, 'guessed')
   await expect(open()).rejects.toMatchObject({
     message: 'the image signing key cannot be used: ENOENT',

@@ -22,17 +22,17 @@ import { ImageError } from '../../../src/adapters/image/image-error.ts'
 const catalogImage = 'quay.io/coast/catalog'
 const baseImage = 'quay.io/opm/opm:latest'
 const internalBaseImage = 'registry.inside.example/base'
-const orderSource = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
+const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
 let fakeRegistries: FakePublisher[]
-let openedEntries: number[]
+let openedPublishEntries: number[]
 let publisherContext: PublishContext
 
 /** The operator's key, if there is one. */
 let loadSigningKey: () => Promise<SigningKey | undefined>
 
 /** Base images that only mirrors have. */
-let mirroredImages: Map<string, string>
+let mirroredImageReferences: Map<string, string>
 
 /** The first entry's registry: every entry has its own client, and so its own credentials. */
 const getFirstRegistry = () => fakeRegistries[0] as FakePublisher
@@ -40,20 +40,20 @@ const getFirstRegistry = () => fakeRegistries[0] as FakePublisher
 beforeEach(() => {
   fakeRegistries = [new FakePublisher(), new FakePublisher()]
   for (const one of fakeRegistries) one.bases.set(baseImage, `sha256:${'b'.repeat(64)}`)
-  openedEntries = []
+  openedPublishEntries = []
   loadSigningKey = () => Promise.resolve(undefined)
-  mirroredImages = new Map()
+  mirroredImageReferences = new Map()
   publisherContext = {
     targets: parsePushTargets(
       `[{github: coast/operators, push: [${catalogImage}], bases: [${internalBaseImage}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
     ),
     registryFor: (at) => {
-      openedEntries.push(at)
+      openedPublishEntries.push(at)
       const one = fakeRegistries[at] as FakePublisher
       return Promise.resolve({
         publisher: one,
         registry: one.reader,
-        digestOfBase: (text) => Promise.resolve(mirroredImages.get(text) ?? one.bases.get(text)),
+        digestOfBase: (text) => Promise.resolve(mirroredImageReferences.get(text) ?? one.bases.get(text)),
         signingKey: () => loadSigningKey(),
       })
     },
@@ -78,10 +78,10 @@ const treeReader: TreeReader = {
   read: () => Promise.resolve(Buffer.from('{"schema":"olm.package"}')),
 }
 
-const publishOrder: Extract<PublishRequest, { kind: 'publish' }> = {
+const publishRequest: Extract<PublishRequest, { kind: 'publish' }> = {
   kind: 'publish',
   purpose: 'catalog',
-  ...orderSource,
+  ...requestingRepository,
   image: catalogImage,
   mirror: '/mirror',
   tree: toTreeSha('2'.repeat(40)),
@@ -91,7 +91,7 @@ const publishOrder: Extract<PublishRequest, { kind: 'publish' }> = {
   annotations: {},
 }
 
-async function runPublishOrder(
+async function runPublishRequest(
   given: PublishRequest,
   intend: (digest: string) => 'go' | 'superseded' = () => 'go',
 ): Promise<PublishResponse> {
@@ -101,7 +101,7 @@ async function runPublishOrder(
 describe('an order to publish', () => {
   test('names the image before anything is written, pushes it, and reads it back', async () => {
     let intended = ''
-    const answer = await runPublishOrder(publishOrder, (digest) => {
+    const answer = await runPublishRequest(publishRequest, (digest) => {
       intended = digest
       expect(getFirstRegistry().findDigest(`${catalogImage}:latest`)).toBeUndefined()
       return 'go'
@@ -113,26 +113,26 @@ describe('an order to publish', () => {
   })
 
   test('writes nothing if a newer commit exists', async () => {
-    expect(await runPublishOrder(publishOrder, () => 'superseded')).toEqual({ kind: 'superseded' })
+    expect(await runPublishRequest(publishRequest, () => 'superseded')).toEqual({ kind: 'superseded' })
     expect(getFirstRegistry().calls.filter((asked) => asked.startsWith('push'))).toEqual([])
   })
 
   test('for an existing image changes nothing', async () => {
-    await runPublishOrder(publishOrder)
-    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'published', unchanged: true })
+    await runPublishRequest(publishRequest)
+    expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'published', unchanged: true })
   })
 
   test('gives each image a separate history tag, even two images of one commit', async () => {
-    const orderWithHistory = { ...publishOrder, history: { tag: 'v4-0123' } }
-    const first = await runPublishOrder(orderWithHistory)
+    const orderWithHistory = { ...publishRequest, history: { tag: 'v4-0123' } }
+    const first = await runPublishRequest(orderWithHistory)
     expect(first).toMatchObject({ history: 'v4-0123' })
     getFirstRegistry().bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
-    const second = await runPublishOrder(orderWithHistory)
+    const second = await runPublishRequest(orderWithHistory)
     if (first.kind !== 'published' || second.kind !== 'published') throw new Error('not published')
     expect(second.history).toBe(`v4-0123-${second.digest.slice(7, 15)}`)
     expect(getFirstRegistry().findDigest(`${catalogImage}:v4-0123`)).toBe(first.digest)
     expect(
-      await runPublishOrder({ ...orderWithHistory, history: { tag: 'v4-0124', known: second.digest } }),
+      await runPublishRequest({ ...orderWithHistory, history: { tag: 'v4-0124', known: second.digest } }),
     ).not.toHaveProperty('history')
   })
 
@@ -145,7 +145,7 @@ describe('an order to publish', () => {
         differences: [{ path: 'catalog.json', kind: 'missing' }],
         problems: ['opm would refuse the cache'],
       })
-    expect(await runPublishOrder(publishOrder)).toMatchObject({
+    expect(await runPublishRequest(publishRequest)).toMatchObject({
       kind: 'failed',
       why: expect.stringMatching(/opm would refuse the cache; catalog.json is missing/),
     })
@@ -155,18 +155,18 @@ describe('an order to publish', () => {
     getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('push')) getFirstRegistry().putImage(catalogImage, 'latest', 'theirs')
     }
-    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: true })
+    expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
     getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('verify')) getFirstRegistry().putImage(catalogImage, 'latest', 'theirs')
     }
-    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: true })
+    expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: true })
   })
 
   test('reports registry errors, and whether a retry helps', async () => {
     getFirstRegistry().beforeCall = () => {
       throw new RegistryError('server', 'quay.io answered 503', { retryAfter: 9 })
     }
-    expect(await runPublishOrder(publishOrder)).toEqual({
+    expect(await runPublishRequest(publishRequest)).toEqual({
       kind: 'failed',
       why: 'quay.io answered 503',
       retryable: true,
@@ -175,11 +175,11 @@ describe('an order to publish', () => {
     getFirstRegistry().beforeCall = () => {
       throw new RegistryError('credentials', 'we may not push there')
     }
-    expect(await runPublishOrder(publishOrder)).toMatchObject({ kind: 'failed', retryable: false })
+    expect(await runPublishRequest(publishRequest)).toMatchObject({ kind: 'failed', retryable: false })
   })
 
   test('for a directory that is not in the tree pushes nothing', async () => {
-    expect(await runPublishOrder({ ...publishOrder, root: 'catalogs/gone' })).toMatchObject({
+    expect(await runPublishRequest({ ...publishRequest, root: 'catalogs/gone' })).toMatchObject({
       kind: 'failed',
       retryable: false,
     })
@@ -188,7 +188,7 @@ describe('an order to publish', () => {
 })
 
 /** The types of the artifacts attached to an image. */
-const listAttachedTypes = async (digest: string) =>
+const listAttachedArtifactTypes = async (digest: string) =>
   (await getFirstRegistry().attached(catalogImage, digest)).map(({ artifactType }) =>
     artifactType.split('.').at(-1),
   )
@@ -198,7 +198,7 @@ describe('the attachments of an image', () => {
     'org.opencontainers.image.source': 'https://github.com/coast/operators',
     'org.opencontainers.image.revision': '0'.repeat(40),
   }
-  const given = { ...publishOrder, annotations: source }
+  const given = { ...publishRequest, annotations: source }
   let signing: SigningKey
   let verifying: VerifyingKey
   const verified = () =>
@@ -217,20 +217,20 @@ describe('the attachments of an image', () => {
   })
 
   test('are its bill of materials and provenance, once, even if it is published again', async () => {
-    const digest = publishedDigest(await runPublishOrder(given))
-    expect(await listAttachedTypes(digest)).toEqual([
+    const digest = publishedDigest(await runPublishRequest(given))
+    expect(await listAttachedArtifactTypes(digest)).toEqual([
       expect.stringContaining('cyclonedx'),
       expect.stringContaining('in-toto'),
     ])
-    await runPublishOrder(given)
-    expect(await listAttachedTypes(digest)).toHaveLength(2)
+    await runPublishRequest(given)
+    expect(await listAttachedArtifactTypes(digest)).toHaveLength(2)
   })
 
   test('are optional without a key: if they fail, the image counts as published', async () => {
     getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('server', 'quay.io answered 500')
     }
-    expect(await runPublishOrder(given)).toMatchObject({
+    expect(await runPublishRequest(given)).toMatchObject({
       kind: 'published',
       unattested: 'quay.io answered 500',
     })
@@ -238,7 +238,7 @@ describe('the attachments of an image', () => {
 
   test('are signed with the key of the entry, and name the commit and the base image', async () => {
     loadSigningKey = () => Promise.resolve(signing)
-    const digest = publishedDigest(await runPublishOrder(given))
+    const digest = publishedDigest(await runPublishRequest(given))
     expect(await verified()).toMatchObject({
       digest,
       signatures: 1,
@@ -252,9 +252,11 @@ describe('the attachments of an image', () => {
         },
       ],
     })
-    await runPublishOrder(given)
+    await runPublishRequest(given)
     const { signatures, provenance } = await verified()
-    expect([signatures, provenance.length, (await listAttachedTypes(digest)).length]).toEqual([1, 1, 3])
+    expect([signatures, provenance.length, (await listAttachedArtifactTypes(digest)).length]).toEqual([
+      1, 1, 3,
+    ])
   })
 
   test('are required with a key: until they are signed, the image is not published', async () => {
@@ -262,57 +264,65 @@ describe('the attachments of an image', () => {
     getFirstRegistry().beforeCall = (asked) => {
       if (asked.startsWith('attach')) throw new RegistryError('unsupported', 'quay.io takes no such thing')
     }
-    expect(await runPublishOrder(given)).toMatchObject({
+    expect(await runPublishRequest(given)).toMatchObject({
       kind: 'failed',
       retryable: true,
       why: expect.stringMatching(/is not signed: quay.io takes no such thing/),
     })
     getFirstRegistry().beforeCall = () => undefined
-    expect(await runPublishOrder(given)).toMatchObject({ kind: 'published' })
+    expect(await runPublishRequest(given)).toMatchObject({ kind: 'published' })
     expect(await verified()).toMatchObject({ signatures: 1 })
   })
 
   test('with an unusable key, nothing is pushed', async () => {
     loadSigningKey = () => Promise.reject(new ImageError('key', 'the password does not fit the key'))
-    expect(await runPublishOrder(given)).toMatchObject({ kind: 'failed', retryable: true })
+    expect(await runPublishRequest(given)).toMatchObject({ kind: 'failed', retryable: true })
     expect(getFirstRegistry().calls).toEqual([])
   })
 
   test('an image from elsewhere with the same content is replaced by ours and not signed', async () => {
     loadSigningKey = () => Promise.resolve(signing)
-    const ours = publishedDigest(await runPublishOrder(given))
+    const ours = publishedDigest(await runPublishRequest(given))
     const shelf = getFirstRegistry().getRepository(catalogImage)
     const known = shelf.images.get(ours)
     if (!known) throw new Error('there is no image')
     const bytes = Buffer.from('{"layers":["theirs"]}')
     shelf.images.set(computeDigest(bytes), { ...known, bytes })
     for (const tag of given.tags) shelf.tags.set(tag, computeDigest(bytes))
-    expect(await runPublishOrder(given)).toMatchObject({ kind: 'published', digest: ours, unchanged: false })
+    expect(await runPublishRequest(given)).toMatchObject({
+      kind: 'published',
+      digest: ours,
+      unchanged: false,
+    })
     expect(
       getFirstRegistry().findDigest(`${catalogImage}:${formatCosignTag(computeDigest(bytes), 'sig')}`),
     ).toBeUndefined()
   })
 
   test('our image from another commit is kept and signed', async () => {
-    const first = publishedDigest(await runPublishOrder(given))
+    const first = publishedDigest(await runPublishRequest(given))
     loadSigningKey = () => Promise.resolve(signing)
     const later = {
       ...given,
       annotations: { ...source, 'org.opencontainers.image.revision': '1'.repeat(40) },
     }
-    expect(await runPublishOrder(later)).toMatchObject({ kind: 'published', digest: first, unchanged: true })
+    expect(await runPublishRequest(later)).toMatchObject({
+      kind: 'published',
+      digest: first,
+      unchanged: true,
+    })
     expect(await verified()).toMatchObject({ digest: first, signatures: 1 })
   })
 
   test('name the image that the catalog came from after a rebase', async () => {
     loadSigningKey = () => Promise.resolve(signing)
-    const old = publishedDigest(await runPublishOrder(given))
+    const old = publishedDigest(await runPublishRequest(given))
     getFirstRegistry().bases.set(baseImage, `sha256:${'c'.repeat(64)}`)
     const { settings, tags, annotations } = given
     const now = publishedDigest(
-      await runPublishOrder({
+      await runPublishRequest({
         kind: 'rebase',
-        ...orderSource,
+        ...requestingRepository,
         image: catalogImage,
         digest: old,
         tags,
@@ -332,69 +342,69 @@ describe('the attachments of an image', () => {
   test('do not exist for a preview, even with a key', async () => {
     loadSigningKey = () => Promise.resolve(signing)
     const digest = publishedDigest(
-      await runPublishOrder({ ...given, purpose: 'preview', tags: ['pr-12-v4'] }),
+      await runPublishRequest({ ...given, purpose: 'preview', tags: ['pr-12-v4'] }),
     )
     expect(digest).toMatch(/^sha256:/)
-    expect(await listAttachedTypes(digest)).toEqual([])
+    expect(await listAttachedArtifactTypes(digest)).toEqual([])
   })
 })
 
 describe("the operator's list", () => {
   test.each([
-    ["into another tenant's image repository", { ...publishOrder, image: 'quay.io/inland/catalog' }],
+    ["into another tenant's image repository", { ...publishRequest, image: 'quay.io/inland/catalog' }],
     [
       'for a repository that is not listed',
-      { ...publishOrder, github: { owner: 'mallory', name: 'operators' } },
+      { ...publishRequest, github: { owner: 'mallory', name: 'operators' } },
     ],
   ])('rejects an order %s before any registry is opened', async (_name, given) => {
-    expect(await runPublishOrder(given)).toMatchObject({ kind: 'refused' })
-    expect(openedEntries).toEqual([])
+    expect(await runPublishRequest(given)).toMatchObject({ kind: 'refused' })
+    expect(openedPublishEntries).toEqual([])
   })
 
   test('opens the registry only with the entry of the requesting repository', async () => {
-    await runPublishOrder({
-      ...publishOrder,
+    await runPublishRequest({
+      ...publishRequest,
       github: { owner: 'inland', name: 'operators' },
       image: 'quay.io/inland/catalog',
     })
-    expect(openedEntries).toEqual([1])
+    expect(openedPublishEntries).toEqual([1])
   })
 
   test("rejects base images on the operator's network unless the entry allows them", async () => {
     getFirstRegistry().bases.set(`${internalBaseImage}:1`, `sha256:${'d'.repeat(64)}`)
     const other = {
-      ...publishOrder,
-      settings: { ...publishOrder.settings, base: 'registry.inside.example/secret:1' },
+      ...publishRequest,
+      settings: { ...publishRequest.settings, base: 'registry.inside.example/secret:1' },
     }
-    expect(await runPublishOrder(other)).toMatchObject({
+    expect(await runPublishRequest(other)).toMatchObject({
       kind: 'refused',
       why: expect.stringMatching(/secret/),
     })
     expect(
-      await runPublishOrder({
+      await runPublishRequest({
         kind: 'look',
-        ...orderSource,
+        ...requestingRepository,
         image: catalogImage,
         tags: [],
         base: 'registry.inside.example/secret:1',
       }),
     ).toMatchObject({ kind: 'refused' })
     const allowed = {
-      ...publishOrder,
-      settings: { ...publishOrder.settings, base: `${internalBaseImage}:1` },
+      ...publishRequest,
+      settings: { ...publishRequest.settings, base: `${internalBaseImage}:1` },
     }
-    expect(await runPublishOrder(allowed)).toMatchObject({ kind: 'published' })
+    expect(await runPublishRequest(allowed)).toMatchObject({ kind: 'published' })
   })
 })
 
 describe('reading the current state', () => {
   test('finds a base image that only a mirror has, but reads no published tags from a mirror', async () => {
     const digest = `sha256:${'f'.repeat(64)}`
-    mirroredImages.set('quay.io/base/mirrored:1', digest).set(`${catalogImage}:latest`, digest)
+    mirroredImageReferences.set('quay.io/base/mirrored:1', digest).set(`${catalogImage}:latest`, digest)
     expect(
-      await runPublishOrder({
+      await runPublishRequest({
         kind: 'look',
-        ...orderSource,
+        ...requestingRepository,
         image: catalogImage,
         tags: ['latest'],
         base: 'quay.io/base/mirrored:1',
@@ -404,26 +414,26 @@ describe('reading the current state', () => {
 })
 
 describe('previews', () => {
-  const preview = { ...publishOrder, purpose: 'preview' as const, tags: ['pr-12-v4'] }
+  const preview = { ...publishRequest, purpose: 'preview' as const, tags: ['pr-12-v4'] }
 
   test('get preview tags', async () => {
-    expect(await runPublishOrder(preview)).toMatchObject({ kind: 'published' })
+    expect(await runPublishRequest(preview)).toMatchObject({ kind: 'published' })
   })
 
   test.each([['latest'], ['v4'], ['pr-x'], ['v4-pr-12'], ['PR-12']])('never move the tag %s', async (tag) => {
-    expect(await runPublishOrder({ ...preview, tags: ['pr-12', tag] })).toMatchObject({ kind: 'refused' })
-    expect(openedEntries).toEqual([])
+    expect(await runPublishRequest({ ...preview, tags: ['pr-12', tag] })).toMatchObject({ kind: 'refused' })
+    expect(openedPublishEntries).toEqual([])
   })
 
   test('are never moved by a catalog, a rollback or a history tag', async () => {
-    expect(await runPublishOrder({ ...publishOrder, tags: ['pr-12'] })).toMatchObject({ kind: 'refused' })
-    expect(await runPublishOrder({ ...publishOrder, history: { tag: 'pr-12' } })).toMatchObject({
+    expect(await runPublishRequest({ ...publishRequest, tags: ['pr-12'] })).toMatchObject({ kind: 'refused' })
+    expect(await runPublishRequest({ ...publishRequest, history: { tag: 'pr-12' } })).toMatchObject({
       kind: 'refused',
     })
     expect(
-      await runPublishOrder({
+      await runPublishRequest({
         kind: 'retag',
-        ...orderSource,
+        ...requestingRepository,
         image: catalogImage,
         digest: `sha256:${'a'.repeat(64)}`,
         tags: ['pr-12'],
@@ -434,7 +444,7 @@ describe('previews', () => {
 
 describe('removing old images', () => {
   const remove = (images: Extract<PublishRequest, { kind: 'remove' }>['images']) =>
-    runPublishOrder({ kind: 'remove', ...orderSource, image: catalogImage, images })
+    runPublishRequest({ kind: 'remove', ...requestingRepository, image: catalogImage, images })
 
   test('removes images that no other tag names', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
@@ -558,9 +568,9 @@ describe('an order to retag', () => {
   test('moves the tags to an existing image, and returns their previous digests', async () => {
     const old = getFirstRegistry().putImage(catalogImage, 'v4-old', 'old')
     const now = getFirstRegistry().putImage(catalogImage, 'latest', 'new')
-    const answer = await runPublishOrder({
+    const answer = await runPublishRequest({
       kind: 'retag',
-      ...orderSource,
+      ...requestingRepository,
       image: catalogImage,
       digest: old,
       tags: ['latest'],
@@ -573,9 +583,9 @@ describe('an order to retag', () => {
     getFirstRegistry().putImage(catalogImage, 'latest', 'new')
     const gone = `sha256:${'e'.repeat(64)}`
     expect(
-      await runPublishOrder({
+      await runPublishRequest({
         kind: 'retag',
-        ...orderSource,
+        ...requestingRepository,
         image: catalogImage,
         digest: gone,
         tags: ['latest'],

@@ -18,15 +18,15 @@ const pushTargets = parsePushTargets(`
   push: [quay.io/inland/catalog]
   credentials: inland.json
 `)
-const orderSource = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
+const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 
 describe("the operator's list", () => {
   test('lets a repository push to the listed images, regardless of the case of its name', () => {
-    expect(findPushGrant(pushTargets, orderSource, 'quay.io/coast/catalog')).toMatchObject({
+    expect(findPushGrant(pushTargets, requestingRepository, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'granted',
       at: 0,
     })
-    expect(findPushGrant(pushTargets, orderSource, 'quay.io/coast/catalogs/v4')).toMatchObject({
+    expect(findPushGrant(pushTargets, requestingRepository, 'quay.io/coast/catalogs/v4')).toMatchObject({
       kind: 'granted',
     })
     const otherCaseSource = { github: { owner: 'Coast', name: 'Operators' }, installation: 7 }
@@ -49,7 +49,7 @@ describe("the operator's list", () => {
     ['a URL instead of a name', 'https://quay.io/coast/catalog'],
     ['an empty name', ''],
   ])('rejects %s', (_name, image) => {
-    expect(findPushGrant(pushTargets, orderSource, image)).toMatchObject({ kind: 'refused' })
+    expect(findPushGrant(pushTargets, requestingRepository, image)).toMatchObject({ kind: 'refused' })
   })
 
   test('rejects another GitHub repository, and the same name under another installation', () => {
@@ -57,7 +57,7 @@ describe("the operator's list", () => {
     expect(findPushGrant(pushTargets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
     // The repository name was released, and another owner has taken it.
     expect(
-      findPushGrant(pushTargets, { ...orderSource, installation: 9 }, 'quay.io/coast/catalog'),
+      findPushGrant(pushTargets, { ...requestingRepository, installation: 9 }, 'quay.io/coast/catalog'),
     ).toMatchObject({
       kind: 'refused',
     })
@@ -66,7 +66,9 @@ describe("the operator's list", () => {
   })
 
   test('allows a webhook only at exactly its URL', () => {
-    expect(findWebhookGrant(pushTargets, orderSource, 'https://ci.coast.example/hook')).toMatchObject({
+    expect(
+      findWebhookGrant(pushTargets, requestingRepository, 'https://ci.coast.example/hook'),
+    ).toMatchObject({
       kind: 'granted',
     })
     for (const url of [
@@ -75,7 +77,7 @@ describe("the operator's list", () => {
       'http://ci.coast.example/hook',
       'https://ci.coast.example.evil.example/hook',
     ])
-      expect(findWebhookGrant(pushTargets, orderSource, url)).toMatchObject({ kind: 'refused' })
+      expect(findWebhookGrant(pushTargets, requestingRepository, url)).toMatchObject({ kind: 'refused' })
   })
 
   test('compares Docker Hub images by their full names', () => {
@@ -100,7 +102,7 @@ describe("the operator's list", () => {
   })
 
   test('allows no push if it is empty', () => {
-    expect(findPushGrant(parsePushTargets(''), orderSource, 'quay.io/coast/catalog')).toMatchObject({
+    expect(findPushGrant(parsePushTargets(''), requestingRepository, 'quay.io/coast/catalog')).toMatchObject({
       kind: 'refused',
     })
   })

@@ -53,13 +53,13 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-const orderSource = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
+const requestingRepository = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
 const getWebhookUrl = () => `http://${host}/hook`
 const deliverWebhook = (more: Partial<PublishRequest> = {}) =>
   handlePublishRequest(
     {
       kind: 'deliver',
-      ...orderSource,
+      ...requestingRepository,
       url: getWebhookUrl(),
       delivery: 'd1',
       payload: { commit: 'c', timestamp: 'theirs' },
@@ -119,7 +119,7 @@ describe('a webhook', () => {
     expect(await deliverWebhook()).toEqual({ kind: 'delivered' })
     const followStatus = (status: string) =>
       handlePublishRequest(
-        { kind: 'follow', ...orderSource, url: getWebhookUrl(), status },
+        { kind: 'follow', ...requestingRepository, url: getWebhookUrl(), status },
         publisherContext,
         () => Promise.resolve('go'),
       )

@@ -5,7 +5,7 @@ import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { findSharedPath } from '../../shared-data.ts'
 
 const twoCatalogLayout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }, { root: 'catalog' }] }
-const classifyRole = (path: string) => classifyPath(path, twoCatalogLayout)
+const classifyPathInTwoCatalogs = (path: string) => classifyPath(path, twoCatalogLayout)
 
 describe('a package', () => {
   test.each([
@@ -16,7 +16,7 @@ describe('a package', () => {
     ['catalog/index.yaml', 'catalog', ''],
     ['catalog/bundles/bundle-v1.0.0+1.yaml.yml', 'catalog', ''],
   ])('has %s in its directory', (path, catalog, directory) => {
-    expect(classifyRole(path)).toEqual({ kind: 'catalog', catalog, directory })
+    expect(classifyPathInTwoCatalogs(path)).toEqual({ kind: 'catalog', catalog, directory })
   })
   test.each([
     ['operators/foo/1.0.0/manifests/csv.yaml', 'foo'],
@@ -24,7 +24,7 @@ describe('a package', () => {
     ['veneer/foo.yaml', 'foo'],
     ['catalog-templates/foo.yaml', 'foo'],
   ])('has %s as its source', (path, directory) => {
-    expect(classifyRole(path)).toEqual({ kind: 'operator', directory })
+    expect(classifyPathInTwoCatalogs(path)).toEqual({ kind: 'operator', directory })
   })
 })
 
@@ -41,7 +41,7 @@ describe('an owner file', () => {
     'catalogs/v4.20/foo/CODEOWNERS',
     'pkg/OWNERS',
   ])('%s applies to the repository', (path) => {
-    expect(classifyRole(path)).toEqual({ kind: 'owners' })
+    expect(classifyPathInTwoCatalogs(path)).toEqual({ kind: 'owners' })
   })
   test.each([
     'operators/foo/ci.yaml',
@@ -50,7 +50,7 @@ describe('an owner file', () => {
     'catalogs/v4.20/foo/sub/OWNERS',
     'catalog/foo/CATALOG_OWNERS',
   ])('%s applies to a package', (path) => {
-    expect(classifyRole(path)).toEqual({ kind: 'owners', directory: 'foo' })
+    expect(classifyPathInTwoCatalogs(path)).toEqual({ kind: 'owners', directory: 'foo' })
   })
   test.each([
     'operators/foo/1.0.0/ci.yaml',
@@ -58,7 +58,7 @@ describe('an owner file', () => {
     'catalog/foo/ci.yaml',
     'catalog/foo/owners',
   ])('%s is not an owner file', (path) => {
-    expect(classifyRole(path).kind).not.toBe('owners')
+    expect(classifyPathInTwoCatalogs(path).kind).not.toBe('owners')
   })
 })
 
@@ -85,7 +85,7 @@ describe('T09, T10: infrastructure', () => {
     'catalogs/v4.20x/foo/catalog.yaml',
     'catalogs/v4.20',
   ])('includes %s', (path) => {
-    expect(classifyRole(path)).toEqual({ kind: 'infrastructure' })
+    expect(classifyPathInTwoCatalogs(path)).toEqual({ kind: 'infrastructure' })
   })
 })
 
@@ -117,7 +117,10 @@ describe('T08: an unusual path is infrastructure, with the reason', () => {
     ['.github/../CODEOWNERS'],
     [''],
   ])('%j', (path) => {
-    expect(classifyRole(path)).toEqual({ kind: 'infrastructure', odd: expect.stringMatching(/^it /) })
+    expect(classifyPathInTwoCatalogs(path)).toEqual({
+      kind: 'infrastructure',
+      odd: expect.stringMatching(/^it /),
+    })
   })
 })
 

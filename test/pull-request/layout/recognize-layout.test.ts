@@ -3,10 +3,10 @@ import { addFirstCatalogsToLayout } from '../../../src/pull-request/layout/first
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import { compareCatalogVersions } from '../../../src/pull-request/layout/catalog-version.ts'
 
-const blob = '---\nschema: olm.package\nname: x\n'
+const packageBlobYaml = '---\nschema: olm.package\nname: x\n'
 const detectTestLayout = (paths: readonly string[], fbc: (path: string) => boolean = () => true) =>
-  detectLayout(paths, [], (path) => (fbc(path) ? blob : '{}'))
-const formatRoots = (layout: { catalogs: readonly { root: string; version?: string }[] }) =>
+  detectLayout(paths, [], (path) => (fbc(path) ? packageBlobYaml : '{}'))
+const formatCatalogRoots = (layout: { catalogs: readonly { root: string; version?: string }[] }) =>
   layout.catalogs.map(({ root, version }) => (version === undefined ? root : `${root} = ${version}`))
 
 const layoutCases: [name: string, paths: string[], expected: string[]][] = [
@@ -147,20 +147,22 @@ const layoutCases: [name: string, paths: string[], expected: string[]][] = [
 
 describe('without any configuration', () => {
   test.each(layoutCases)('%s is recognized from its paths', (_, paths, expected) => {
-    expect(formatRoots(detectLayout(paths, []))).toEqual(expected)
+    expect(formatCatalogRoots(detectLayout(paths, []))).toEqual(expected)
   })
   test.each(layoutCases)(
     '%s is recognized in the same way if file content is available',
     (_, paths, expected) => {
-      expect(formatRoots(detectTestLayout(paths))).toEqual(expected)
+      expect(formatCatalogRoots(detectTestLayout(paths))).toEqual(expected)
     },
   )
   test('a directory that is named like a catalog is not a catalog if it contains no blobs', () => {
-    expect(formatRoots(detectTestLayout(['catalog/prices.yaml', 'src/main.ts'], () => false))).toEqual([])
+    expect(formatCatalogRoots(detectTestLayout(['catalog/prices.yaml', 'src/main.ts'], () => false))).toEqual(
+      [],
+    )
   })
   test('a directory that ends in a version is a package if there are other packages next to it', () => {
     const paths = ['catalog/nginx-1.25/catalog.yaml', 'catalog/redis/catalog.yaml']
-    expect(formatRoots(detectLayout(paths, []))).toEqual(['catalog'])
+    expect(formatCatalogRoots(detectLayout(paths, []))).toEqual(['catalog'])
   })
   test('a catalog in an unusual directory is found by its blobs', () => {
     const paths = [
@@ -170,15 +172,17 @@ describe('without any configuration', () => {
       'deploy/values.yaml',
       'testdata/c/catalog.yaml',
     ]
-    expect(formatRoots(detectTestLayout(paths, (path) => path.endsWith('catalog.yaml')))).toEqual([
+    expect(formatCatalogRoots(detectTestLayout(paths, (path) => path.endsWith('catalog.yaml')))).toEqual([
       'index/v4.9 = 4.9',
       'index/v4.20 = 4.20',
     ])
   })
   test('a catalog below another directory is found only if its content confirms it', () => {
     const paths = ['olm/catalog/a/catalog.yaml', 'src/x.yaml']
-    expect(formatRoots(detectLayout(paths, []))).toEqual([])
-    expect(formatRoots(detectTestLayout(paths, (path) => path.startsWith('olm')))).toEqual(['olm/catalog'])
+    expect(formatCatalogRoots(detectLayout(paths, []))).toEqual([])
+    expect(formatCatalogRoots(detectTestLayout(paths, (path) => path.startsWith('olm')))).toEqual([
+      'olm/catalog',
+    ])
   })
   test('no recognized catalog is inside another', () => {
     const layout = detectTestLayout([
@@ -187,7 +191,7 @@ describe('without any configuration', () => {
       'catalogs/x.yaml',
       'catalogs/v4.9/a/c.yaml',
     ])
-    expect(formatRoots(layout)).toEqual(['catalog/v4.20 = 4.20', 'catalogs/v4.9 = 4.9'])
+    expect(formatCatalogRoots(layout)).toEqual(['catalog/v4.20 = 4.20', 'catalogs/v4.9 = 4.9'])
   })
   test('templates are listed separately from catalogs', () => {
     const layout = detectLayout(
@@ -201,13 +205,13 @@ describe('without any configuration', () => {
 test('the configuration takes precedence over the detected layout', () => {
   const paths = ['catalogs/v4.20/a/catalog.yaml', 'mine/a/catalog.yaml']
   const layout = detectLayout(paths, [{ path: './mine/', version: 'v4.21' }, { path: 'old-4-9' }])
-  expect(formatRoots(layout)).toEqual(['mine = 4.21', 'old-4-9 = 4.9'])
-  expect(formatRoots(detectLayout(paths, [{ path: '.' }]))).toEqual([''])
+  expect(formatCatalogRoots(layout)).toEqual(['mine = 4.21', 'old-4-9 = 4.9'])
+  expect(formatCatalogRoots(detectLayout(paths, [{ path: '.' }]))).toEqual([''])
 })
 
 describe('a pull request', () => {
   const base = detectLayout(['catalogs/v4.20/a/catalog.yaml'], [])
-  const extended = (paths: string[]) => formatRoots(addNewCatalogsToLayout(base, paths, []))
+  const extended = (paths: string[]) => formatCatalogRoots(addNewCatalogsToLayout(base, paths, []))
   test('can add a catalog of another version next to the existing ones', () => {
     expect(extended(['catalogs/v4.20/a/catalog.yaml', 'catalogs/v4.9/a/catalog.yaml'])).toEqual([
       'catalogs/v4.9 = 4.9',
@@ -225,7 +229,9 @@ describe('a pull request', () => {
   })
   test('can add the first catalogs of a repository in directories without other files', () => {
     const first = (basePaths: string[], paths: string[]) =>
-      formatRoots(addFirstCatalogsToLayout(detectLayout(basePaths, []), detectLayout(paths, []), basePaths))
+      formatCatalogRoots(
+        addFirstCatalogsToLayout(detectLayout(basePaths, []), detectLayout(paths, []), basePaths),
+      )
     const readme = 'README.md'
     expect(first([readme], [readme, 'catalogs/v4.20/a/c.yaml', 'catalogs/v4.21/a/c.yaml'])).toEqual([
       'catalogs/v4.20 = 4.20',

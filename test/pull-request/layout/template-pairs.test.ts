@@ -11,7 +11,7 @@ interface TemplatePairSources {
 }
 
 /** Pairs as `template -> catalog`, with `!` where the configuration states them. */
-function findPairs(
+function findTestTemplatePairs(
   paths: readonly string[],
   { stated = [], ciYaml = {}, touched = paths }: TemplatePairSources = {},
 ) {
@@ -25,7 +25,7 @@ function findPairs(
     touched,
   ).map(({ template, catalog, isStated }) => `${template} -> ${catalog}${isStated ? '!' : ''}`)
 }
-const communityPaths = [
+const communityCatalogPaths = [
   'catalogs/v4.19/foo/catalog.yaml',
   'catalogs/v4.20/foo/catalog.yaml',
   'operators/foo/ci.yaml',
@@ -35,7 +35,7 @@ const communityPaths = [
 
 describe('the layout tells', () => {
   test('templates of packages by the catalog that they are named for', () => {
-    expect(findPairs(communityPaths)).toEqual([
+    expect(findTestTemplatePairs(communityCatalogPaths)).toEqual([
       'operators/foo/catalog-templates/v4.19.yaml -> catalogs/v4.19/foo',
       'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',
     ])
@@ -48,12 +48,12 @@ describe('the layout tells', () => {
       catalog_names: [v4.19, v4.20, "4.21/../../x"]
       type: olm.template.basic
 `
-    const paths = [...communityPaths, 'operators/foo/catalog-templates/basic.yaml']
-    expect(findPairs(paths, { ciYaml: { foo: mapping } })).toEqual([
+    const paths = [...communityCatalogPaths, 'operators/foo/catalog-templates/basic.yaml']
+    expect(findTestTemplatePairs(paths, { ciYaml: { foo: mapping } })).toEqual([
       'operators/foo/catalog-templates/basic.yaml -> catalogs/v4.19/foo',
       'operators/foo/catalog-templates/basic.yaml -> catalogs/v4.20/foo',
     ])
-    expect(findPairs(communityPaths, { ciYaml: { foo: 'fbc: [' } })).toHaveLength(2)
+    expect(findTestTemplatePairs(communityCatalogPaths, { ciYaml: { foo: 'fbc: [' } })).toHaveLength(2)
   })
   test.each([
     ['v4.20/catalog-template.yaml', 'v4.20/catalog', 'v4.20/catalog/foo/catalog.json'],
@@ -63,7 +63,7 @@ describe('the layout tells', () => {
     ['catalog-templates/foo.yaml', 'catalog/foo', 'catalog/foo/catalog.yaml'],
     ['veneer/foo.yaml', 'catalog/foo', 'catalog/foo/catalog.yaml'],
   ])('%s for %s', (template, catalog, file) => {
-    expect(findPairs([template, file])).toEqual([`${template} -> ${catalog}`])
+    expect(findTestTemplatePairs([template, file])).toEqual([`${template} -> ${catalog}`])
   })
   test.each([
     [
@@ -77,7 +77,7 @@ describe('the layout tells', () => {
     ['a template of another name', ['v4.20/catalog-template-dry-run.json', 'v4.20/catalog/foo/catalog.json']],
     ['one template for catalogs of many versions', ['catalog-template.yaml', 'catalog-4-20/package.yaml']],
   ])('nothing of %s', (_name, paths) => {
-    expect(findPairs(paths)).toEqual([])
+    expect(findTestTemplatePairs(paths)).toEqual([])
   })
 })
 
@@ -88,14 +88,14 @@ describe('the configuration states', () => {
       { template: 'one.yaml', catalog: 'out/one.json' },
     ]
     const paths = ['src/a/for-4.20.yaml', 'src/a/b/for-4.20.yaml', 'src/a/for-.yaml', 'srcXa/for-1.yaml']
-    expect(findPairs(paths, { stated, touched: [...paths, 'out/one.json'] })).toEqual([
+    expect(findTestTemplatePairs(paths, { stated, touched: [...paths, 'out/one.json'] })).toEqual([
       'one.yaml -> out/one.json!',
       'src/a/for-4.20.yaml -> out/4.20/a!',
     ])
   })
   test('what the layout would have told otherwise', () => {
     const stated = [{ template: 'operators/foo/mine.yaml', catalog: 'catalogs/v4.19/foo' }]
-    expect(findPairs(communityPaths, { stated })).toEqual([
+    expect(findTestTemplatePairs(communityCatalogPaths, { stated })).toEqual([
       'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',
       'operators/foo/mine.yaml -> catalogs/v4.19/foo!',
     ])
@@ -103,7 +103,7 @@ describe('the configuration states', () => {
 })
 
 test('only pairs of which one half is touched are looked at', () => {
-  const only = (...touched: string[]) => findPairs(communityPaths, { touched })
+  const only = (...touched: string[]) => findTestTemplatePairs(communityCatalogPaths, { touched })
   expect(only('operators/foo/ci.yaml', 'catalogs/v4.20/foobar/catalog.yaml')).toEqual([])
   expect(only('catalogs/v4.20/foo/catalog.yaml')).toEqual([
     'operators/foo/catalog-templates/v4.20.yaml -> catalogs/v4.20/foo',

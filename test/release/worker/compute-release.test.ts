@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { computeRelease } from '../../../src/release/worker/compute-release.ts'
 import { formatChangeAsText } from '../../../src/report/describe-change.ts'
-import { base, createRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
+import { base, createFakeRepository, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 import {
   catalogYaml,
   createImageContent,
@@ -14,21 +14,21 @@ import {
   templatePath,
 } from './release-files.ts'
 
-const bundleReference = `quay.io/foo/foo@${createDigest('b')}`
-const releasedImage = { reference: bundleReference, content: createImageContent('1.1.0') }
+const bundleImageReference = `quay.io/foo/foo@${createDigest('b')}`
+const releasedImage = { reference: bundleImageReference, content: createImageContent('1.1.0') }
 
-async function runReleaseOn(
+async function computeReleaseOfFiles(
   files: FileTree,
   more: { image?: typeof releasedImage | undefined; version?: string } = { image: releasedImage },
 ) {
-  const { read } = createRepository(files, {})
+  const { read } = createFakeRepository(files, {})
   const { image: its, version = '1.1.0' } = more
   const order = { tree: base, directory: 'foo', version, config: defaultConfig, ...(its && { image: its }) }
   return computeRelease(order, read)
 }
 
 async function expectReadyRelease(files: FileTree) {
-  const releaseState = await runReleaseOn(files)
+  const releaseState = await computeReleaseOfFiles(files)
   if (releaseState.kind !== 'ready') throw new Error(JSON.stringify(releaseState))
   const written = Object.fromEntries(
     releaseState.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]),
@@ -36,11 +36,11 @@ async function expectReadyRelease(files: FileTree) {
   return { ...releaseState, written }
 }
 
-const allFiles = { ...releaseRepositoryFiles, ...createMergedBundleFiles('1.1.0') }
+const mergedRepositoryFiles = { ...releaseRepositoryFiles, ...createMergedBundleFiles('1.1.0') }
 
 describe('a release', () => {
   test('adds the bundle by digest only to its template and to the catalogs of that template', async () => {
-    const { written, lines, name, isMergedByItself } = await expectReadyRelease(allFiles)
+    const { written, lines, name, isMergedByItself } = await expectReadyRelease(mergedRepositoryFiles)
     expect(Object.keys(written)).toEqual([
       'catalogs/v4.19/foo/catalog.yaml',
       'catalogs/v4.20/foo/catalog.yaml',
@@ -49,14 +49,14 @@ describe('a release', () => {
     expect(written[templatePath]).toBe(
       templateYaml
         .replace('# the first\n', '# the first\n      - name: foo.v1.1.0\n        replaces: foo.v1.0.0\n')
-        .concat(`  - schema: olm.bundle\n    image: ${bundleReference}\n`),
+        .concat(`  - schema: olm.bundle\n    image: ${bundleImageReference}\n`),
     )
     const text = written['catalogs/v4.20/foo/catalog.yaml'] ?? ''
     // The existing content is unchanged, byte for byte.
     const entry = '- name: foo.v1.1.0\n  replaces: foo.v1.0.0\n'
     const added = text.slice(catalogYaml.length + entry.length)
     expect(text).toBe(catalogYaml.replace('name: stable', `${entry}name: stable`) + added)
-    expect(added).toContain(`image: ${bundleReference}\nname: foo.v1.1.0\n`)
+    expect(added).toContain(`image: ${bundleImageReference}\nname: foo.v1.1.0\n`)
     expect({ name, isMergedByItself }).toEqual({ name: 'foo.v1.1.0', isMergedByItself: true })
     expect(formatChangeAsText(lines)).toEqual([
       'foo in v4.19, v4.20:',
@@ -66,9 +66,9 @@ describe('a release', () => {
   })
 
   test('adds the bundle only where it is missing, with the same content as before', async () => {
-    const first = await expectReadyRelease(allFiles)
+    const first = await expectReadyRelease(mergedRepositoryFiles)
     const half = {
-      ...allFiles,
+      ...mergedRepositoryFiles,
       [templatePath]: first.written[templatePath] ?? '',
       'catalogs/v4.19/foo/catalog.yaml': first.written['catalogs/v4.19/foo/catalog.yaml'] ?? '',
     }
@@ -76,16 +76,16 @@ describe('a release', () => {
     expect(written).toEqual({
       'catalogs/v4.20/foo/catalog.yaml': first.written['catalogs/v4.20/foo/catalog.yaml'],
     })
-    expect(await runReleaseOn({ ...half, ...written })).toEqual({ kind: 'done' })
+    expect(await computeReleaseOfFiles({ ...half, ...written })).toEqual({ kind: 'done' })
   })
 
   test('waits for the image, and needs none if there is nothing to release', async () => {
-    expect(await runReleaseOn(allFiles, {})).toEqual({ kind: 'awaited' })
-    const { 'operators/foo/1.1.0/release-config.yaml': _, ...quiet } = allFiles
-    expect(await runReleaseOn(quiet, {})).toMatchObject({ kind: 'unwanted' })
-    const off = { ...allFiles, 'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n' }
-    expect(await runReleaseOn(off, {})).toMatchObject({ kind: 'unwanted' })
-    expect(await runReleaseOn(releaseRepositoryFiles, {})).toMatchObject({
+    expect(await computeReleaseOfFiles(mergedRepositoryFiles, {})).toEqual({ kind: 'awaited' })
+    const { 'operators/foo/1.1.0/release-config.yaml': _, ...quiet } = mergedRepositoryFiles
+    expect(await computeReleaseOfFiles(quiet, {})).toMatchObject({ kind: 'unwanted' })
+    const off = { ...mergedRepositoryFiles, 'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n' }
+    expect(await computeReleaseOfFiles(off, {})).toMatchObject({ kind: 'unwanted' })
+    expect(await computeReleaseOfFiles(releaseRepositoryFiles, {})).toMatchObject({
       kind: 'unwanted',
       why: 'its directory no longer exists',
     })
@@ -103,8 +103,8 @@ describe('a release', () => {
     ['content that differs from the merged bundle', createImageContent('1.1.1'), 'name differs'],
     ['content that is not a bundle', undefined, 'opm cannot read its image'],
   ])('is rejected if the image has %s', async (_, content, why) => {
-    const releaseState = await runReleaseOn(allFiles, {
-      image: { reference: bundleReference, content } as typeof releasedImage,
+    const releaseState = await computeReleaseOfFiles(mergedRepositoryFiles, {
+      image: { reference: bundleImageReference, content } as typeof releasedImage,
     })
     expect(releaseState).toMatchObject({ kind: 'refused', isImage: true, why: expect.stringContaining(why) })
   })
@@ -158,15 +158,17 @@ describe('a release', () => {
       'cannot be changed',
     ],
   ])('that %s is rejected', async (_, files, why) => {
-    const releaseState = await runReleaseOn({ ...allFiles, ...files }).catch((error: Error) => ({
-      kind: error.name === 'Unwritable' ? 'refused' : 'failed',
-      why: error.message,
-    }))
+    const releaseState = await computeReleaseOfFiles({ ...mergedRepositoryFiles, ...files }).catch(
+      (error: Error) => ({
+        kind: error.name === 'Unwritable' ? 'refused' : 'failed',
+        why: error.message,
+      }),
+    )
     expect(releaseState).toMatchObject({ kind: 'refused', why: expect.stringContaining(why) })
   })
 
   test('never writes to a link or through a link', async () => {
-    const { read } = createRepository(allFiles, {})
+    const { read } = createFakeRepository(mergedRepositoryFiles, {})
     for (const linked of [templatePath, 'catalogs/v4.20/foo/catalog.yaml']) {
       const list = async (tree: string, prefix?: string) =>
         (await read.list(tree, prefix)).map((one) => (one.path === linked ? { ...one, mode: '120000' } : one))

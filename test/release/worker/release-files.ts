@@ -2,7 +2,7 @@
 import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle.ts'
 import type { ComparableBundle } from '../../../packages/bundle/src/render/compare-with-image.ts'
 import { renderBundle } from '../../../packages/bundle/src/render/render-bundle.ts'
-import { bundleDirectory, type FileTree } from '../../checks/bundles/bundle-trees.ts'
+import { createBundleDirectoryFiles, type FileTree } from '../../checks/bundles/bundle-trees.ts'
 
 export const createDigest = (letter: string) => `sha256:${letter.repeat(64)}`
 const publishedImage = `quay.io/foo/foo@${createDigest('a')}`
@@ -64,13 +64,13 @@ fbc:
   [templatePath]: templateYaml,
   'catalogs/v4.19/foo/catalog.yaml': catalogYaml,
   'catalogs/v4.20/foo/catalog.yaml': catalogYaml,
-  ...bundleDirectory('1.0.0'),
+  ...createBundleDirectoryFiles('1.0.0'),
 }
 
 /** A bundle directory that asks to be released. */
 export function createMergedBundleFiles(version: string, replaces = 'foo.v1.0.0', more = ''): FileTree {
   return {
-    ...bundleDirectory(version),
+    ...createBundleDirectoryFiles(version),
     [`operators/foo/${version}/release-config.yaml`]: `${more}catalog_templates:
   - template_name: basic.yaml
     channels: [stable]
@@ -82,7 +82,7 @@ export function createMergedBundleFiles(version: string, replaces = 'foo.v1.0.0'
 /** What the image of a bundle directory holds that was built from it. */
 export function createImageContent(
   version: string,
-  files: FileTree = bundleDirectory(version),
+  files: FileTree = createBundleDirectoryFiles(version),
 ): ComparableBundle {
   const root = `operators/foo/${version}/`
   const inside = new Map(

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { shorten, wrapWords } from '../../../sandbox/demo/run-demo.ts'
+import { truncateAtWordBoundary, wrapWords } from '../../../sandbox/demo/run-demo.ts'
 
 describe('the text of a demo line', () => {
   test('is shortened between words', () => {
-    expect(shorten('two heads: a, b and c', 40)).toBe('two heads: a, b and c')
-    expect(shorten('two heads: alpha, bravo', 18)).toBe('two heads: alpha…')
-    expect(shorten('unbreakable-word', 5)).toBe('unbreakable-word')
+    expect(truncateAtWordBoundary('two heads: a, b and c', 40)).toBe('two heads: a, b and c')
+    expect(truncateAtWordBoundary('two heads: alpha, bravo', 18)).toBe('two heads: alpha…')
+    expect(truncateAtWordBoundary('unbreakable-word', 5)).toBe('unbreakable-word')
   })
   test('is wrapped between words', () => {
     expect(wrapWords('images: the image does not exist', 14)).toEqual([

@@ -20,7 +20,7 @@ import {
 } from './github-fixture.ts'
 import type { WebhookReceiver } from './github-fixture.ts'
 
-interface GitHubUnderTest {
+interface GitHubServerUnderTest {
   readonly url: string
   readonly appId: number
   readonly installation: number
@@ -32,7 +32,7 @@ interface GitHubUnderTest {
   stop(): Promise<void>
 }
 
-async function startSandbox(): Promise<GitHubUnderTest> {
+async function startMockGitHubServer(): Promise<GitHubServerUnderTest> {
   const furnished = await openGitHubFixture()
   const { github, app, installation, receiver } = furnished
   return {
@@ -56,7 +56,7 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
-async function startEmulator(): Promise<GitHubUnderTest> {
+async function startEmulator(): Promise<GitHubServerUnderTest> {
   const receiver = await startWebhookReceiver()
   const app = {
     app_id: 4711,
@@ -109,10 +109,10 @@ async function startEmulator(): Promise<GitHubUnderTest> {
 }
 
 describe.each([
-  ['the sandbox', startSandbox],
+  ['the sandbox', startMockGitHubServer],
   ['emulate', startEmulator],
 ])('%s', (_, start) => {
-  let it: GitHubUnderTest
+  let it: GitHubServerUnderTest
   let octokit: Octokit
   let number: number
   let sha: string

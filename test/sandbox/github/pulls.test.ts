@@ -23,7 +23,7 @@ const readPull = async (
 ): Promise<Awaited<ReturnType<GitHubFixture['octokit']['rest']['pulls']['get']>>['data']> =>
   (await githubFixture.octokit.rest.pulls.get({ ...repositoryParams, pull_number: pull.number })).data
 /** The response after GitHub finished what it computes on request. */
-const readComputedPull = async (pull: MockPull): ReturnType<typeof readPull> => {
+const readPullWithMergeability = async (pull: MockPull): ReturnType<typeof readPull> => {
   await readPull(pull)
   await githubFixture.github.settled()
   return readPull(pull)
@@ -106,10 +106,10 @@ describe('the base', () => {
 
   test('makes mergeability unknown when it moves, and false when it conflicts', async () => {
     const pull = await openPull()
-    expect(await readComputedPull(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
+    expect(await readPullWithMergeability(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
     await githubFixture.github.pushToBase(fullRepositoryName, { [alphaCatalogPath]: 'else: 2\n' })
     expect(await readPull(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
-    expect(await readComputedPull(pull)).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
+    expect(await readPullWithMergeability(pull)).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
   })
 })
 

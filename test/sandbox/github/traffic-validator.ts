@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
-import type { TrafficValidator } from '../../../sandbox/github/github.ts'
+import type { GitHubTrafficValidator } from '../../../sandbox/github/github.ts'
 import { checkGraphql } from './check-graphql.ts'
 
 type JsonSchema = Record<string, unknown>
@@ -28,14 +28,14 @@ interface OpenApiDocument {
 }
 
 // Responses that GitHub gives for every operation, but its document lists only for some.
-const commonStatuses = new Set([304, 400, 401, 403, 404, 422, 429, 500])
+const undocumentedStatusCodes = new Set([304, 400, 401, 403, 404, 422, 429, 500])
 
 /**
  * Where GitHub differs from its document. Deleted accounts and deleted forks are null, which the document declares for
  * lists but not for single pull requests. The list of installations requires an account to be a user and an enterprise
  * at once. An app's events may be newer than the document's list of them.
  */
-function isKnownDeviation(key: string, error: ErrorObject): boolean {
+function isKnownOpenApiDeviation(key: string, error: ErrorObject): boolean {
   if (key === 'GET /app/installations 200' && /^\/\d+\/account/.test(error.instancePath)) return true
   if (error.keyword === 'enum' && /\/(?:app|performed_via_github_app)\/events\/\d+$/.test(error.instancePath))
     return true
@@ -46,7 +46,7 @@ export function readOpenApiDocument(): OpenApiDocument {
   return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as OpenApiDocument
 }
 
-export function createTrafficValidator(): TrafficValidator {
+export function createTrafficValidator(): GitHubTrafficValidator {
   const document = readOpenApiDocument()
   const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
   formats.default(ajv, ['date-time', 'uri'])
@@ -60,14 +60,14 @@ export function createTrafficValidator(): TrafficValidator {
   const check = (key: string, schema: JsonSchema, value: unknown): string[] => {
     let validate = compiled.get(key)
     if (validate === undefined) {
-      validate = ajv.compile(resolveReferences(schema) as JsonSchema)
+      validate = ajv.compile(resolveSchemaReferences(schema) as JsonSchema)
       compiled.set(key, validate)
     }
     if (validate(value) === true) return []
-    const errors = (validate.errors ?? []).filter((it) => !isKnownDeviation(key, it))
+    const errors = (validate.errors ?? []).filter((it) => !isKnownOpenApiDeviation(key, it))
     return errors.map((it) => `${key}: ${it.instancePath || '/'} ${it.message ?? ''}`)
   }
-  const checkWebhook: TrafficValidator['checkWebhook'] = (event, action, payload) => {
+  const checkWebhook: GitHubTrafficValidator['checkWebhook'] = (event, action, payload) => {
     const name = action === null ? event : `${event}.${action}`
     const schema = document.webhooks[name]
     // The sender chooses the action of a dispatch.
@@ -75,7 +75,7 @@ export function createTrafficValidator(): TrafficValidator {
       return event === 'repository_dispatch' ? [] : [`${name}: not in GitHub's document`]
     return check(`webhook ${name}`, schema, payload)
   }
-  const checkExchange: TrafficValidator['checkExchange'] = (exchange) => {
+  const checkExchange: GitHubTrafficValidator['checkExchange'] = (exchange) => {
     const { method, template, query, requestBody, status, responseBody } = exchange
     const name = `${method} ${template}`
     // GraphQL has a separate schema, and its only address is not part of REST.
@@ -96,10 +96,10 @@ export function createTrafficValidator(): TrafficValidator {
     if (status < 400 && operation.body?.schema && (requestBody !== undefined || operation.body.required))
       found.push(
         ...check(`${name} request`, operation.body.schema, requestBody),
-        ...findUnknownFields(name, operation.body.schema, requestBody),
+        ...findUndocumentedFields(name, operation.body.schema, requestBody),
       )
     if (!(status in operation.responses)) {
-      if (!commonStatuses.has(status)) found.push(`${name}: ${status} is not an answer of GitHub's`)
+      if (!undocumentedStatusCodes.has(status)) found.push(`${name}: ${status} is not an answer of GitHub's`)
     } else {
       const schema = operation.responses[status]
       if (schema) found.push(...check(`${name} ${status}`, schema, responseBody))
@@ -111,18 +111,20 @@ export function createTrafficValidator(): TrafficValidator {
   return { checkExchange, checkWebhook }
 }
 
-function resolveReferences(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(resolveReferences)
+function resolveSchemaReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(resolveSchemaReferences)
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) =>
-      key === '$ref' && typeof value === 'string' ? [key, `github${value}`] : [key, resolveReferences(value)],
+      key === '$ref' && typeof value === 'string'
+        ? [key, `github${value}`]
+        : [key, resolveSchemaReferences(value)],
     ),
   )
 }
 
 /** GitHub ignores unknown fields, so a client that sends one has a bug. */
-function findUnknownFields(name: string, schema: JsonSchema, body: unknown): string[] {
+function findUndocumentedFields(name: string, schema: JsonSchema, body: unknown): string[] {
   const properties = schema['properties'] as JsonSchema | undefined
   if (
     properties === undefined ||

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readOpenApiDocument } from './traffic-validator.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../sandbox/github/views/account-view.ts'
-import { createChecksRule, createQueueRule } from './branch-rules/merge-rules-fixture.ts'
+import { createStatusChecksRule, createQueueRule } from './branch-rules/merge-rules-fixture.ts'
 import {
   appEvents,
   fullRepositoryName,
@@ -168,7 +168,7 @@ test('every webhook of the OpenAPI document is sent, in its documented shape', a
   await github.dissolve(group, 'invalidated')
   const rules = github.addRules(
     fullRepositoryName,
-    [createQueueRule(), createChecksRule([{ context: 'catalog-bot / images' }])],
+    [createQueueRule(), createStatusChecksRule([{ context: 'catalog-bot / images' }])],
     {
       conditions: { ref_name: { include: ['~ALL'] } },
     },

@@ -14,12 +14,15 @@ import type { RecordedPush } from '../../../src/ports/pull-memory.ts'
 import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
 
 const webhookSecret = 'the current secret of the tests'
-const previousSecret = 'the secret before the rotation'
-const signBody = (body: Uint8Array | string, key = webhookSecret) =>
+const previousWebhookSecret = 'the secret before the rotation'
+const signWebhookBody = (body: Uint8Array | string, key = webhookSecret) =>
   `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
 
-const eventBase = { repository: { name: 'operators', owner: { login: 'coast' } }, installation: { id: 5 } }
-const openedPayload = JSON.stringify({ ...eventBase, action: 'opened', pull_request: { number: 7 } })
+const webhookPayloadBase = {
+  repository: { name: 'operators', owner: { login: 'coast' } },
+  installation: { id: 5 },
+}
+const openedPayload = JSON.stringify({ ...webhookPayloadBase, action: 'opened', pull_request: { number: 7 } })
 
 describe('the webhook endpoint', () => {
   let server: Server
@@ -36,7 +39,7 @@ describe('the webhook endpoint', () => {
           return Promise.resolve(known ? 'duplicate' : 'new')
         },
       },
-      secrets: [webhookSecret, previousSecret],
+      secrets: [webhookSecret, previousWebhookSecret],
       waitingFor: ({ context }) => Promise.resolve(context === 'ci' ? [toPullNumber(8)] : []),
       onAccepted: (_outcome, event) => void labels.push(event),
     })
@@ -59,7 +62,7 @@ describe('the webhook endpoint', () => {
     const all = {
       'x-github-event': 'pull_request',
       'x-github-delivery': randomUUID(),
-      'x-hub-signature-256': signBody(body),
+      'x-hub-signature-256': signWebhookBody(body),
       ...headers,
     }
     return (await fetch(url, { method: 'POST', body, headers: all })).status
@@ -74,7 +77,7 @@ describe('the webhook endpoint', () => {
   })
 
   test('requeues pull requests that wait for a passing status, and none for any other status', async () => {
-    const status = { ...eventBase, sha: '1'.repeat(40), state: 'success' }
+    const status = { ...webhookPayloadBase, sha: '1'.repeat(40), state: 'success' }
     for (const context of ['ci', 'lint'])
       await send(JSON.stringify({ ...status, context }), { 'x-github-event': 'status' })
     await send(JSON.stringify({ ...status, context: 'ci', state: 'pending' }), { 'x-github-event': 'status' })
@@ -86,7 +89,7 @@ describe('the webhook endpoint', () => {
       expect(
         await send(openedPayload, {
           'x-github-event': `event_${'x'.repeat(count)}`,
-          'x-hub-signature-256': signBody('x'),
+          'x-hub-signature-256': signWebhookBody('x'),
         }),
       ).toBe(401)
     expect(await send(openedPayload, { 'x-github-event': 'NOT A NAME' })).toBe(400)
@@ -100,9 +103,15 @@ describe('the webhook endpoint', () => {
     const pull = { number: 7, head: { sha: head } }
     const sender = { id: 9, login: 'olga', type: 'User' }
     await send(
-      JSON.stringify({ ...eventBase, action: 'synchronize', after: head, pull_request: pull, sender }),
+      JSON.stringify({
+        ...webhookPayloadBase,
+        action: 'synchronize',
+        after: head,
+        pull_request: pull,
+        sender,
+      }),
     )
-    await send(JSON.stringify({ ...eventBase, action: 'labeled', pull_request: pull, sender }))
+    await send(JSON.stringify({ ...webhookPayloadBase, action: 'labeled', pull_request: pull, sender }))
     expect(accepted.map(({ push }) => push)).toEqual([
       {
         repository: { owner: 'coast', name: 'operators' },
@@ -121,7 +130,9 @@ describe('the webhook endpoint', () => {
 
   test('accepts the previous secret after a rotation', async () => {
     expect(
-      await send(openedPayload, { 'x-hub-signature-256': signBody(openedPayload, previousSecret) }),
+      await send(openedPayload, {
+        'x-hub-signature-256': signWebhookBody(openedPayload, previousWebhookSecret),
+      }),
     ).toBe(202)
   })
 
@@ -129,9 +140,9 @@ describe('the webhook endpoint', () => {
     ['no signature', { 'x-hub-signature-256': '' }],
     [
       'a signature made with another secret',
-      { 'x-hub-signature-256': signBody(openedPayload, 'development') },
+      { 'x-hub-signature-256': signWebhookBody(openedPayload, 'development') },
     ],
-    ['a signature for another body', { 'x-hub-signature-256': signBody(`${openedPayload} `) }],
+    ['a signature for another body', { 'x-hub-signature-256': signWebhookBody(`${openedPayload} `) }],
     [
       'only a SHA-1 signature',
       {
@@ -139,7 +150,7 @@ describe('the webhook endpoint', () => {
         'x-hub-signature': `sha1=${createHmac('sha1', webhookSecret).update(openedPayload).digest('hex')}`,
       },
     ],
-    ['an uppercase signature', { 'x-hub-signature-256': signBody(openedPayload).toUpperCase() }],
+    ['an uppercase signature', { 'x-hub-signature-256': signWebhookBody(openedPayload).toUpperCase() }],
   ])(
     'rejects a delivery with %s and stores nothing (T42)',
     async (_name, headers: Record<string, string>) => {
@@ -150,13 +161,13 @@ describe('the webhook endpoint', () => {
 
   test('verifies the bytes as received, not the JSON parsed from them', async () => {
     const spaced = openedPayload.replaceAll(':', ' : ')
-    expect(await send(spaced, { 'x-hub-signature-256': signBody(JSON.stringify(JSON.parse(spaced))) })).toBe(
-      401,
-    )
+    expect(
+      await send(spaced, { 'x-hub-signature-256': signWebhookBody(JSON.stringify(JSON.parse(spaced))) }),
+    ).toBe(401)
     expect(await send(spaced)).toBe(202)
     const invalid = Uint8Array.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')])
     expect(
-      await send(invalid, { 'x-hub-signature-256': signBody(Buffer.from(invalid).toString('utf8')) }),
+      await send(invalid, { 'x-hub-signature-256': signWebhookBody(Buffer.from(invalid).toString('utf8')) }),
     ).toBe(401)
   })
 
@@ -189,7 +200,7 @@ describe('the webhook endpoint', () => {
       const headers = {
         'x-github-event': 'pull_request',
         'x-github-delivery': randomUUID(),
-        'x-hub-signature-256': signBody(openedPayload),
+        'x-hub-signature-256': signWebhookBody(openedPayload),
       }
       const request = Object.assign(Readable.from(body), { method: 'POST', url: deliveryPath, headers })
       let status = 0
@@ -218,7 +229,7 @@ describe('the webhook endpoint', () => {
 describe('a signature', () => {
   test('does not match a body with a flipped bit', () => {
     const body = Buffer.from(openedPayload)
-    const good = signBody(body)
+    const good = signWebhookBody(body)
     expect(hasValidSignature(body, good, [webhookSecret])).toBe(true)
     for (let bit = 0; bit < 8; bit++) {
       const flipped = Buffer.from(body)
@@ -227,7 +238,7 @@ describe('a signature', () => {
     }
   })
   test('never matches an empty secret', () => {
-    expect(hasValidSignature(Buffer.from('x'), signBody('x', ''), [''])).toBe(false)
+    expect(hasValidSignature(Buffer.from('x'), signWebhookBody('x', ''), [''])).toBe(false)
   })
 })
 
@@ -251,27 +262,27 @@ describe('the jobs of a delivery', () => {
     'labeled',
     'unlabeled',
   ])('the action %s enqueues the pull request', (action) =>
-    expect(mapDeliveryToJobs('pull_request', { ...eventBase, action, pull_request: { number: 3 } })).toEqual([
-      pull(3),
-    ]),
+    expect(
+      mapDeliveryToJobs('pull_request', { ...webhookPayloadBase, action, pull_request: { number: 3 } }),
+    ).toEqual([pull(3)]),
   )
   test('reviews and comments on a pull request enqueue it; a comment on an issue does not', () => {
     expect(
       mapDeliveryToJobs('pull_request_review', {
-        ...eventBase,
+        ...webhookPayloadBase,
         action: 'submitted',
         pull_request: { number: 4 },
       }),
     ).toEqual([pull(4)])
     expect(
       mapDeliveryToJobs('issue_comment', {
-        ...eventBase,
+        ...webhookPayloadBase,
         action: 'created',
         issue: { number: 4, pull_request: {} },
       }),
     ).toEqual([pull(4)])
     expect(
-      mapDeliveryToJobs('issue_comment', { ...eventBase, action: 'created', issue: { number: 4 } }),
+      mapDeliveryToJobs('issue_comment', { ...webhookPayloadBase, action: 'created', issue: { number: 4 } }),
     ).toEqual([])
   })
   test('ignores only comments that our App itself creates or edits', () => {
@@ -282,7 +293,8 @@ describe('the jobs of a delivery', () => {
     const countCommentJobs = (action: string, sender: object, user: object, app: number | null = 3) => {
       const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
       const issue = { number: 7, pull_request: {} }
-      return mapDeliveryToJobs('issue_comment', { ...eventBase, action, issue, comment, sender }, 3).length
+      return mapDeliveryToJobs('issue_comment', { ...webhookPayloadBase, action, issue, comment, sender }, 3)
+        .length
     }
     expect([countCommentJobs('created', bot, bot), countCommentJobs('edited', bot, bot)]).toEqual([0, 0])
     expect(countCommentJobs('deleted', bot, bot)).toBe(1)
@@ -300,14 +312,14 @@ describe('the jobs of a delivery', () => {
   test('a re-run request enqueues its pull request, or a sweep if GitHub names none, as for forks', () => {
     expect(
       mapDeliveryToJobs('check_run', {
-        ...eventBase,
+        ...webhookPayloadBase,
         action: 'rerequested',
         check_run: { pull_requests: [] },
       }),
     ).toEqual([sweep])
     expect(
       mapDeliveryToJobs('check_suite', {
-        ...eventBase,
+        ...webhookPayloadBase,
         action: 'rerequested',
         check_suite: { pull_requests: [{ number: 9 }] },
       }),
@@ -316,7 +328,7 @@ describe('the jobs of a delivery', () => {
   test('a review thread event enqueues its pull request', () =>
     expect(
       mapDeliveryToJobs('pull_request_review_thread', {
-        ...eventBase,
+        ...webhookPayloadBase,
         action: 'resolved',
         pull_request: { number: 4 },
       }),
@@ -325,12 +337,12 @@ describe('the jobs of a delivery', () => {
     const sha = '1'.repeat(40)
     const ended = (name: string, conclusion: string | null) =>
       parsePassingCommitStatus('check_run', {
-        ...eventBase,
+        ...webhookPayloadBase,
         action: 'completed',
         check_run: { name, conclusion, head_sha: sha, pull_requests: [] },
       })
     const status = (state: string) =>
-      parsePassingCommitStatus('status', { ...eventBase, sha, context: 'ci', state })
+      parsePassingCommitStatus('status', { ...webhookPayloadBase, sha, context: 'ci', state })
     expect(ended('build', 'success')).toMatchObject({ commit: sha, context: 'build' })
     expect(ended('build', 'skipped')).toMatchObject({ context: 'build' })
     expect(status('success')).toMatchObject({ commit: sha, context: 'ci' })
@@ -340,18 +352,18 @@ describe('the jobs of a delivery', () => {
     expect(ended('catalog-bot / images', 'success')).toBeUndefined()
     expect([
       parsePassingCommitStatus('status', {}),
-      parsePassingCommitStatus('push', { ...eventBase, sha }),
+      parsePassingCommitStatus('push', { ...webhookPayloadBase, sha }),
     ]).toEqual([undefined, undefined])
     expect(
       mapDeliveryToJobs('check_run', {
-        ...eventBase,
+        ...webhookPayloadBase,
         action: 'completed',
         check_run: { name: 'build', pull_requests: [{ number: 9 }] },
       }),
     ).toEqual([])
   })
   test('a push enqueues its branch and a sweep, except for tags and temporary branches', () => {
-    expect(mapDeliveryToJobs('push', { ...eventBase, ref: 'refs/heads/release/4.20' })).toEqual([
+    expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/heads/release/4.20' })).toEqual([
       {
         kind: 'branch',
         installation: 5,
@@ -360,14 +372,14 @@ describe('the jobs of a delivery', () => {
       },
       sweep,
     ])
-    expect(mapDeliveryToJobs('push', { ...eventBase, ref: 'refs/tags/v1' })).toEqual([])
+    expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: 'refs/tags/v1' })).toEqual([])
     // Branches on which merges wait for their checks.
     for (const passing of [
       'catalog-bot/tmp-7-main',
       'catalog-bot/add/foo/1.1.0',
       'gh-readonly-queue/main/pr-7-0123',
     ])
-      expect(mapDeliveryToJobs('push', { ...eventBase, ref: `refs/heads/${passing}` })).toEqual([])
+      expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${passing}` })).toEqual([])
   })
   test('an installation event enqueues a sweep of its repositories', () => {
     const payload = {
@@ -391,7 +403,7 @@ describe('the jobs of a delivery', () => {
     [],
     {},
     { repository: 'coast' },
-    { ...eventBase, pull_request: { number: '7; drop' }, action: 'opened' },
+    { ...webhookPayloadBase, pull_request: { number: '7; drop' }, action: 'opened' },
   ])('a malformed payload (%j) enqueues no job and throws no error', (payload) => {
     for (const event of [
       'pull_request',
@@ -407,17 +419,25 @@ describe('the jobs of a delivery', () => {
 })
 
 test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that the store cannot hold enqueues no job: %j', (bad) => {
-  const of = (name: string, login: string) => ({ ...eventBase, repository: { name, owner: { login } } })
+  const of = (name: string, login: string) => ({
+    ...webhookPayloadBase,
+    repository: { name, owner: { login } },
+  })
   for (const repository of [of(bad, 'coast'), of('operators', bad)])
     expect(
       mapDeliveryToJobs('pull_request', { ...repository, action: 'opened', pull_request: { number: 7 } }),
     ).toEqual([])
-  expect(mapDeliveryToJobs('push', { ...eventBase, ref: `refs/heads/${bad}` })).toEqual([])
-  expect(mapDeliveryToJobs('workflow_run', { ...eventBase, workflow_run: { head_branch: bad } })).toEqual([])
+  expect(mapDeliveryToJobs('push', { ...webhookPayloadBase, ref: `refs/heads/${bad}` })).toEqual([])
   expect(
-    mapDeliveryToJobs('merge_group', { ...eventBase, merge_group: { base_ref: `refs/heads/${bad}` } }),
+    mapDeliveryToJobs('workflow_run', { ...webhookPayloadBase, workflow_run: { head_branch: bad } }),
+  ).toEqual([])
+  expect(
+    mapDeliveryToJobs('merge_group', {
+      ...webhookPayloadBase,
+      merge_group: { base_ref: `refs/heads/${bad}` },
+    }),
   ).toEqual([])
   const repositories = [{ full_name: `coast/${bad}` }]
-  const { installation } = eventBase
+  const { installation } = webhookPayloadBase
   expect(mapDeliveryToJobs('installation', { action: 'created', installation, repositories })).toEqual([])
 })

@@ -5,13 +5,13 @@ import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { PullComment } from '../../../src/pull-request/snapshot.ts'
 
 const now = Date.UTC(2026, 10, 22, 12)
-const isoMinutesAgo = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString()
+const formatIsoTimeMinutesAgo = (minutesAgo: number) => new Date(now - minutesAgo * 60_000).toISOString()
 const createComment = (more: Partial<PullComment> = {}): PullComment => ({
   id: 1,
   author: { id: toUserId(1), login: 'maria', kind: 'user' },
   body: '/rollback v4.20',
-  createdAt: isoMinutesAgo(5),
-  updatedAt: isoMinutesAgo(5),
+  createdAt: formatIsoTimeMinutesAgo(5),
+  updatedAt: formatIsoTimeMinutesAgo(5),
   ...more,
 })
 
@@ -22,10 +22,10 @@ test('accepts a recent /rollback from a person', () => {
 test.each([
   [
     'that is old, because it referred to what was published then',
-    createComment({ createdAt: isoMinutesAgo(90), updatedAt: isoMinutesAgo(90) }),
+    createComment({ createdAt: formatIsoTimeMinutesAgo(90), updatedAt: formatIsoTimeMinutesAgo(90) }),
   ],
   ['with an unreadable time', createComment({ createdAt: 'then', updatedAt: 'then' })],
-  ['that was edited', createComment({ updatedAt: isoMinutesAgo(1) })],
+  ['that was edited', createComment({ updatedAt: formatIsoTimeMinutesAgo(1) })],
   ['by a bot', createComment({ author: { id: toUserId(2), login: 'robot[bot]', kind: 'bot' } })],
   ['that gives another command', createComment({ body: '/merge' })],
   ['that only mentions the command', createComment({ body: 'Should we /rollback this?' })],

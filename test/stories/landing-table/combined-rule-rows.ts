@@ -1,6 +1,6 @@
 // Settings as real repositories combine them.
 import {
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
   createQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
@@ -8,17 +8,17 @@ import type { BranchProtectionRequest } from '../../../sandbox/github/branch-rul
 import {
   approveAsBob,
   createCiStatusSetter,
-  expectMergedBy,
+  createExpectedMergeResult,
   botCheckNames,
-  updateHead,
+  forcePushPullHead,
   type MergeTableRow,
-  type RowRepository,
+  type TableRowRepository,
 } from './table-row.ts'
 
 const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
 
 /** The two recommended rulesets: only the App can update the branch, and the checks bind even the App. */
-const addRecommendedRulesets = (it: RowRepository, pullRequest?: Record<string, unknown>): void => {
+const addRecommendedRulesets = (it: TableRowRepository, pullRequest?: Record<string, unknown>): void => {
   const { github, full, app } = it
   const more = pullRequest === undefined ? [] : [createPullRequestRule(pullRequest)]
   github.addRules(full, [{ type: 'update' }], {
@@ -28,7 +28,7 @@ const addRecommendedRulesets = (it: RowRepository, pullRequest?: Record<string, 
   github.addRules(
     full,
     [
-      createChecksRule(botCheckNames.map((context) => ({ context, integration_id: app.id }))),
+      createStatusChecksRule(botCheckNames.map((context) => ({ context, integration_id: app.id }))),
       { type: 'non_fast_forward' },
       { type: 'deletion' },
       ...more,
@@ -38,12 +38,12 @@ const addRecommendedRulesets = (it: RowRepository, pullRequest?: Record<string, 
 }
 
 const createRequiredChecksRule = (contexts: readonly string[], strict = false) =>
-  createChecksRule(
+  createStatusChecksRule(
     contexts.map((context) => ({ context })),
     { strict_required_status_checks_policy: strict },
   )
 
-const createClassicProtection = (protection: BranchProtectionRequest) => (it: RowRepository) =>
+const createClassicProtection = (protection: BranchProtectionRequest) => (it: TableRowRepository) =>
   it.github.protect(it.full, 'main', { enforce_admins: true, ...protection })
 
 export const combinedRuleRows: readonly MergeTableRow[] = [
@@ -52,7 +52,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     source: 'rust-lang/team; checks on the merge as bors-ng and Anubis do',
     set: (it) => addRecommendedRulesets(it),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'the two recommended rulesets, with an approval that a push ends, and it is there',
@@ -61,7 +61,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
       addRecommendedRulesets(it, { required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     before: approveAsBob,
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'the two recommended rulesets, with an approval that is missing',
@@ -69,7 +69,12 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     set: (it) => addRecommendedRulesets(it, { required_approving_review_count: 1 }),
     push: approvalMessage,
     api: { merge: approvalMessage },
-    bot: { ends: 'waits', textPatterns: [/approv/i], fix: approveAsBob, then: expectMergedBy('push') },
+    bot: {
+      ends: 'waits',
+      textPatterns: [/approv/i],
+      fix: approveAsBob,
+      then: createExpectedMergeResult('push'),
+    },
   },
   {
     name: 'our checks and green CI are required, and the head is behind',
@@ -78,7 +83,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     before: createCiStatusSetter('success'),
     push: 'Required status check "ci" is expected.',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('merge'),
+    bot: createExpectedMergeResult('merge'),
   },
   {
     name: 'our checks and green CI are required on an up-to-date branch, and the head contains the base',
@@ -88,7 +93,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     behind: false,
     before: createCiStatusSetter('success'),
     push: 'accepted',
-    bot: expectMergedBy('push', 'merge'),
+    bot: createExpectedMergeResult('push', 'merge'),
   },
   {
     name: 'linear history, our checks and an approval that is there',
@@ -102,7 +107,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     before: approveAsBob,
     push: 'This branch must not contain merge commits.',
     api: { merge: 'This branch must not contain merge commits.', squash: 'accepted' },
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'linear history and our checks on an up-to-date branch, and the head is behind',
@@ -118,8 +123,8 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     bot: {
       ends: 'waits',
       textPatterns: [/up to date|behind|update|contain/i],
-      fix: updateHead,
-      then: expectMergedBy('linear'),
+      fix: forcePushPullHead,
+      then: createExpectedMergeResult('linear'),
     },
   },
   {
@@ -130,7 +135,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     pull: { signed: true },
     push: 'Commits must have verified signatures.',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('signed', 'merge'),
+    bot: createExpectedMergeResult('signed', 'merge'),
   },
   {
     name: 'signatures and a linear history',
@@ -151,7 +156,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
       }),
     push: 'This branch must not contain merge commits.',
     api: { squash: 'accepted' },
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'names of branches are restricted, and our temporary ones do not fit',
@@ -166,7 +171,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     },
     push: 'accepted',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('merge'),
+    bot: createExpectedMergeResult('merge'),
   },
   {
     name: 'messages of commits are restricted',
@@ -188,7 +193,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
       github.addRules(full, [createQueueRule(), createRequiredChecksRule(botCheckNames)]),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
-    bot: expectMergedBy('queue'),
+    bot: createExpectedMergeResult('queue'),
   },
   {
     name: 'a merge queue that squashes, linear history and our checks',
@@ -201,7 +206,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
         createRequiredChecksRule(botCheckNames),
       ]),
     push: 'Changes must be made through the merge queue',
-    bot: expectMergedBy('queue', 'linear'),
+    bot: createExpectedMergeResult('queue', 'linear'),
   },
   {
     name: 'classic: the App is among those who may push, our checks on an up-to-date branch',
@@ -211,7 +216,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
       restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
     }),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'classic: the App is not among those who may push',
@@ -224,7 +229,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
       ends: 'waits',
       textPatterns: [/not authorized|may not push|allowed to push|can push|restrict|listed users/i],
       fix: createClassicProtection({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
-      then: expectMergedBy('push'),
+      then: createExpectedMergeResult('push'),
     },
   },
   {
@@ -236,7 +241,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     }),
     before: approveAsBob,
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'classic: an approval is missing',
@@ -244,7 +249,12 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     set: createClassicProtection({ required_pull_request_reviews: { required_approving_review_count: 1 } }),
     push: approvalMessage,
     api: { merge: approvalMessage },
-    bot: { ends: 'waits', textPatterns: [/approv/i], fix: approveAsBob, then: expectMergedBy('push') },
+    bot: {
+      ends: 'waits',
+      textPatterns: [/approv/i],
+      fix: approveAsBob,
+      then: createExpectedMergeResult('push'),
+    },
   },
   {
     name: 'classic: linear history',
@@ -252,7 +262,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     set: createClassicProtection({ required_linear_history: true }),
     push: 'This branch must not contain merge commits.',
     api: { squash: 'accepted' },
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'our checks are required on all branches, temporary ones too',
@@ -263,7 +273,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
       }),
     push: 'accepted',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('push', 'merge'),
+    bot: createExpectedMergeResult('push', 'merge'),
   },
   {
     name: 'a ruleset that is only evaluated demands nothing',
@@ -271,7 +281,7 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
     set: ({ github, full }) =>
       github.addRules(full, [{ type: 'required_linear_history' }], { enforcement: 'evaluate' }),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'rules of another branch demand nothing',
@@ -281,6 +291,6 @@ export const combinedRuleRows: readonly MergeTableRow[] = [
         conditions: { ref_name: { include: ['refs/heads/release'] } },
       }),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
 ]

@@ -1,10 +1,15 @@
 // GitHub fails, or another user interferes, during a merge. These rows run only with the bot, because the outcome of a
 // push here doesn't depend on settings.
-import { createChecksRule } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
-import { expectMergedBy, botCheckNames, type MergeTableRow, type RowRepository } from './table-row.ts'
+import { createStatusChecksRule } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
+import {
+  createExpectedMergeResult,
+  botCheckNames,
+  type MergeTableRow,
+  type TableRowRepository,
+} from './table-row.ts'
 
-const requireBotChecks = ({ github, full }: RowRepository): unknown =>
-  github.addRules(full, [createChecksRule(botCheckNames.map((context) => ({ context })))])
+const requireBotChecks = ({ github, full }: TableRowRepository): unknown =>
+  github.addRules(full, [createStatusChecksRule(botCheckNames.map((context) => ({ context })))])
 
 /** Named like one of catalog-bot's temporary branches, but pushed by a person. */
 export const personTemporaryBranch = 'catalog-bot/tmp-1-main-0123456789ab'
@@ -20,7 +25,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       })
     },
     push: 'This branch must not contain merge commits.',
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'GitHub takes a push and the connection ends before it says so',
@@ -31,7 +36,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       })
     },
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'GitHub is down for a push',
@@ -42,7 +47,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       })
     },
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'the lock of the branch is held for a while',
@@ -60,7 +65,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       )
     },
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'GitHub needs a while to know whether a pull request can be merged',
@@ -73,7 +78,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       })
     },
     push: 'This branch must not contain merge commits.',
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'another merge of the pull request is said to be under way',
@@ -86,7 +91,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       })
     },
     push: 'This branch must not contain merge commits.',
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'somebody’s branch has the name of our temporary branch',
@@ -97,7 +102,7 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       await it.github.pushToBase(it.full, files, { by: 'bob', branch: personTemporaryBranch })
     },
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'the base moves while our checks are put on the merge',
@@ -116,6 +121,6 @@ export const interruptedMergeRows: readonly MergeTableRow[] = [
       )
     },
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
 ]

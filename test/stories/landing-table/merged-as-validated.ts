@@ -1,13 +1,13 @@
 // Whether a row's pull request is merged as it was validated, once, and by a way that is expected.
 import { expect } from '@jest/globals'
-import type { MergedExpectation, MergeRoute } from './table-row.ts'
-import { runGitIn, type PlayedRow } from './table-fixture.ts'
+import type { ExpectedMergeResult, MergeRoute } from './table-row.ts'
+import { runGitIn, type PreparedTableRow } from './table-fixture.ts'
 
 async function detectMergeRoute({
   github,
   full,
   pull: { repo, merged, number },
-}: PlayedRow): Promise<MergeRoute> {
+}: PreparedTableRow): Promise<MergeRoute> {
   const sha = merged?.sha ?? ''
   const parents = (await runGitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
   const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(
@@ -26,7 +26,10 @@ async function detectMergeRoute({
   return signed ? 'signed' : queued ? 'queue' : 'push'
 }
 
-export async function expectMergedAsValidated(it: PlayedRow, expected: MergedExpectation): Promise<void> {
+export async function expectMergedAsValidated(
+  it: PreparedTableRow,
+  expected: ExpectedMergeResult,
+): Promise<void> {
   const { repo, merged, headSha, author } = it.pull
   expect(merged).not.toBeNull()
   const sha = merged?.sha ?? ''

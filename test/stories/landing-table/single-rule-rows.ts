@@ -1,45 +1,49 @@
 // Each setting of a branch on its own: the rows of the settings table in the reference.
 import {
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
   createQueueRule,
 } from '../../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import {
   approveAsBob,
   createCiStatusSetter,
-  expectMergedBy,
+  createExpectedMergeResult,
   botCheckNames,
-  updateHead,
-  type OpenedRowPull,
+  forcePushPullHead,
+  type TableRowPull,
   type MergeTableRow,
-  type RowRepository,
+  type TableRowRepository,
 } from './table-row.ts'
 
-const expectedMessage = 'is expected'
+const expectedCheckMessage = 'is expected'
 const approvalMessage = 'At least 1 approving review is required by reviewers with write access.'
 const createRuleSetter =
-  (...rules: Parameters<RowRepository['github']['addRules']>[1]) =>
-  ({ github, full }: RowRepository) =>
+  (...rules: Parameters<TableRowRepository['github']['addRules']>[1]) =>
+  ({ github, full }: TableRowRepository) =>
     github.addRules(full, rules)
 const requireBotChecks = (strict = false) =>
   createRuleSetter(
-    createChecksRule(
+    createStatusChecksRule(
       botCheckNames.map((context) => ({ context })),
       { strict_required_status_checks_policy: strict },
     ),
   )
-const requirePinnedCheck = (to: 'app' | 'otherApp') => (it: RowRepository) => {
+const requirePinnedCheck = (to: 'app' | 'otherApp') => (it: TableRowRepository) => {
   const [, validation = ''] = botCheckNames
-  return it.github.addRules(it.full, [createChecksRule([{ context: validation, integration_id: it[to].id }])])
+  return it.github.addRules(it.full, [
+    createStatusChecksRule([{ context: validation, integration_id: it[to].id }]),
+  ])
 }
 const requireForeignCheck = (strict = false) =>
-  createRuleSetter(createChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: strict }))
-const createAppBypass = (it: RowRepository, bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
+  createRuleSetter(
+    createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: strict }),
+  )
+const createAppBypass = (it: TableRowRepository, bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
   bypass_actors: [{ actor_type: 'Integration', actor_id: it.app.id, bypass_mode }] as const,
 })
-const restrictUpdates = (mode: 'always' | 'exempt' | 'pull_request') => (it: RowRepository) =>
+const restrictUpdates = (mode: 'always' | 'exempt' | 'pull_request') => (it: TableRowRepository) =>
   it.github.addRules(it.full, [{ type: 'update' }], createAppBypass(it, mode))
-const removeAllRulesets = (it: RowRepository): void => {
+const removeAllRulesets = (it: TableRowRepository): void => {
   for (const ruleset of [...it.github.repository(it.full).rulesets.values()])
     it.github.removeRuleset(it.full, ruleset)
 }
@@ -48,7 +52,7 @@ const requireWorkflow = createRuleSetter({
   type: 'workflows',
   parameters: { workflows: [{ path: '.github/workflows/ci.yml', repository_id: 1 }] },
 })
-const passRequiredWorkflow = ({ github, full, pull }: OpenedRowPull): unknown =>
+const runRequiredWorkflow = ({ github, full, pull }: TableRowPull): unknown =>
   github.runWorkflow(full, 'ci.yml', pull.headSha)
 const requireScanAndDeployment = createRuleSetter(
   {
@@ -59,19 +63,19 @@ const requireScanAndDeployment = createRuleSetter(
   },
   { type: 'required_deployments', parameters: { required_deployment_environments: ['staging'] } },
 )
-const scanAndDeploy = ({ github, full, pull }: OpenedRowPull): void => {
+const addScanAndDeploymentResults = ({ github, full, pull }: TableRowPull): void => {
   github.analyze(full, pull.headSha, 'CodeQL')
   github.deploy(full, pull.headSha, 'staging')
 }
 
-const unrestrictedRows: readonly MergeTableRow[] = [
+const unrestrictedBranchRows: readonly MergeTableRow[] = [
   {
     name: 'nothing is demanded',
     setting: 'none, deletion, non_fast_forward',
     source: 'a push by compare-and-swap is a fast-forward',
     set: () => undefined,
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'nobody may delete or force-push',
@@ -79,7 +83,7 @@ const unrestrictedRows: readonly MergeTableRow[] = [
     source: 'a push by compare-and-swap is a fast-forward',
     set: createRuleSetter({ type: 'deletion' }, { type: 'non_fast_forward' }),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
 ]
 
@@ -92,7 +96,7 @@ const checkRows: readonly MergeTableRow[] = [
     set: requireBotChecks(),
     push: 'accepted',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'our checks are required, and the head contains the base',
@@ -101,7 +105,7 @@ const checkRows: readonly MergeTableRow[] = [
     set: requireBotChecks(),
     behind: false,
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'our check is required of our App',
@@ -109,7 +113,7 @@ const checkRows: readonly MergeTableRow[] = [
     source: 'available rules for rulesets: expected source',
     set: requirePinnedCheck('app'),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'our check is required of another App',
@@ -125,7 +129,7 @@ const checkRows: readonly MergeTableRow[] = [
         removeAllRulesets(it)
         return requirePinnedCheck('app')(it)
       },
-      then: expectMergedBy('push'),
+      then: createExpectedMergeResult('push'),
     },
   },
   {
@@ -136,7 +140,7 @@ const checkRows: readonly MergeTableRow[] = [
     set: requireBotChecks(true),
     push: 'accepted',
     api: { merge: '3 of 3 required status checks are expected.' },
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'CI is required and green, and the head contains the base',
@@ -146,7 +150,7 @@ const checkRows: readonly MergeTableRow[] = [
     behind: false,
     before: createCiStatusSetter('success'),
     push: 'accepted',
-    bot: expectMergedBy('push', 'merge'),
+    bot: createExpectedMergeResult('push', 'merge'),
   },
   {
     name: 'CI is required and green, and the head is behind',
@@ -156,9 +160,9 @@ const checkRows: readonly MergeTableRow[] = [
       'loot 687, data-client 1016: a local merge of a head that is behind needs its own; the button does not',
     set: requireForeignCheck(),
     before: createCiStatusSetter('success'),
-    push: expectedMessage,
+    push: expectedCheckMessage,
     api: { merge: 'accepted' },
-    bot: expectMergedBy('merge'),
+    bot: createExpectedMergeResult('merge'),
   },
   {
     name: 'CI is required and green on an up-to-date branch, and the head is behind',
@@ -166,16 +170,16 @@ const checkRows: readonly MergeTableRow[] = [
     source: 'aimee 2460: behind and strict is refused though all is green',
     set: requireForeignCheck(true),
     before: createCiStatusSetter('success'),
-    push: expectedMessage,
-    api: { merge: expectedMessage },
+    push: expectedCheckMessage,
+    api: { merge: expectedCheckMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/\bci\b/, /up to date|behind|update|contain/i],
       fix: async (it) => {
-        await updateHead(it)
+        await forcePushPullHead(it)
         await createCiStatusSetter('success')(it)
       },
-      then: expectMergedBy('push', 'merge'),
+      then: createExpectedMergeResult('push', 'merge'),
     },
   },
   {
@@ -185,13 +189,13 @@ const checkRows: readonly MergeTableRow[] = [
     source: 'troubleshooting required status checks: a missing check is not a success',
     set: requireForeignCheck(),
     behind: false,
-    push: expectedMessage,
-    api: { merge: expectedMessage },
+    push: expectedCheckMessage,
+    api: { merge: expectedCheckMessage },
     bot: {
       ends: 'waits',
       textPatterns: [/\bci\b/],
       fix: createCiStatusSetter('success'),
-      then: expectMergedBy('push', 'merge'),
+      then: createExpectedMergeResult('push', 'merge'),
     },
   },
   {
@@ -200,13 +204,13 @@ const checkRows: readonly MergeTableRow[] = [
     source: 'troubleshooting required status checks',
     set: requireForeignCheck(),
     before: createCiStatusSetter('failure'),
-    push: expectedMessage,
+    push: expectedCheckMessage,
     api: { merge: 'is failing' },
     bot: {
       ends: 'waits',
       textPatterns: [/\bci\b/],
       fix: createCiStatusSetter('success'),
-      then: expectMergedBy('merge'),
+      then: createExpectedMergeResult('merge'),
     },
   },
   {
@@ -217,8 +221,8 @@ const checkRows: readonly MergeTableRow[] = [
     set: requireForeignCheck(),
     before: createCiStatusSetter('success'),
     runsOnTemporary: 'ci',
-    push: expectedMessage,
-    bot: expectMergedBy('push', 'merge'),
+    push: expectedCheckMessage,
+    bot: createExpectedMergeResult('push', 'merge'),
   },
 ]
 
@@ -229,7 +233,7 @@ const pullRequestRows: readonly MergeTableRow[] = [
     source: 'available rules for rulesets: it must be opened, not necessarily approved',
     set: createRuleSetter(createPullRequestRule()),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'an approval is required and there',
@@ -238,7 +242,7 @@ const pullRequestRows: readonly MergeTableRow[] = [
     set: createRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
     before: approveAsBob,
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'an approval is required and missing',
@@ -248,7 +252,12 @@ const pullRequestRows: readonly MergeTableRow[] = [
     set: createRuleSetter(createPullRequestRule({ required_approving_review_count: 1 })),
     push: approvalMessage,
     api: { merge: approvalMessage },
-    bot: { ends: 'waits', textPatterns: [/approv/i], fix: approveAsBob, then: expectMergedBy('push') },
+    bot: {
+      ends: 'waits',
+      textPatterns: [/approv/i],
+      fix: approveAsBob,
+      then: createExpectedMergeResult('push'),
+    },
   },
   {
     name: 'an approval ends with the next push, and the merge is the one that GitHub makes',
@@ -259,7 +268,7 @@ const pullRequestRows: readonly MergeTableRow[] = [
     ),
     before: approveAsBob,
     push: 'accepted',
-    bot: expectMergedBy('push', 'merge'),
+    bot: createExpectedMergeResult('push', 'merge'),
   },
   {
     name: 'somebody else than the last pusher approved',
@@ -270,7 +279,7 @@ const pullRequestRows: readonly MergeTableRow[] = [
     ),
     before: approveAsBob,
     push: 'accepted',
-    bot: expectMergedBy('push', 'merge'),
+    bot: createExpectedMergeResult('push', 'merge'),
   },
   {
     name: 'a code owner has to approve and did not',
@@ -285,7 +294,7 @@ const pullRequestRows: readonly MergeTableRow[] = [
       ends: 'waits',
       textPatterns: [/code owner|carol/i],
       fix: ({ github, pull }) => github.review(pull, 'carol', 'approve'),
-      then: expectMergedBy('push'),
+      then: createExpectedMergeResult('push'),
     },
   },
   {
@@ -303,7 +312,7 @@ const pullRequestRows: readonly MergeTableRow[] = [
       ends: 'waits',
       textPatterns: [/approv|review/i],
       fix: ({ github, pull }) => github.review(pull, 'carol', 'approve'),
-      then: expectMergedBy('push'),
+      then: createExpectedMergeResult('push'),
     },
   },
   {
@@ -318,7 +327,7 @@ const pullRequestRows: readonly MergeTableRow[] = [
       ends: 'waits',
       textPatterns: [/conversation/i],
       fix: ({ github, pull }) => github.resolveConversation(pull),
-      then: expectMergedBy('push'),
+      then: createExpectedMergeResult('push'),
     },
   },
 ]
@@ -341,7 +350,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
         removeAllRulesets(it)
         return restrictUpdates('always')(it)
       },
-      then: expectMergedBy('push'),
+      then: createExpectedMergeResult('push'),
     },
   },
   {
@@ -350,7 +359,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     source: 'rust-lang/team: an update rule, bypassed by bors alone',
     set: restrictUpdates('always'),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'the App alone is exempt from the update rule',
@@ -358,7 +367,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     source: "GitHub's schema: rules will not be run for that actor",
     set: restrictUpdates('exempt'),
     push: 'accepted',
-    bot: expectMergedBy('push'),
+    bot: createExpectedMergeResult('push'),
   },
   {
     name: 'the App may update the branch by pull requests only',
@@ -367,7 +376,7 @@ const restrictedUpdateRows: readonly MergeTableRow[] = [
     set: restrictUpdates('pull_request'),
     push: 'Cannot update this protected ref.',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('merge'),
+    bot: createExpectedMergeResult('merge'),
   },
 ]
 
@@ -380,7 +389,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: createRuleSetter({ type: 'required_linear_history' }),
     push: 'This branch must not contain merge commits.',
     api: { merge: 'This branch must not contain merge commits.', squash: 'accepted' },
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'linear history in a repository that allows merge commits alone',
@@ -400,7 +409,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
       ends: 'waits',
       textPatterns: [/linear|merge commit/i, /squash|rebase/i],
       fix: ({ github, full }) => github.allowMergeMethods(full, { squash: true }),
-      then: expectMergedBy('linear'),
+      then: createExpectedMergeResult('linear'),
     },
   },
   {
@@ -411,7 +420,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: createRuleSetter(createPullRequestRule({ allowed_merge_methods: ['squash'] })),
     push: 'Merge commits are not allowed on this repository.',
     api: { merge: 'not allowed', squash: 'accepted' },
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'rebase is the only method that is allowed',
@@ -421,7 +430,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: createRuleSetter(createPullRequestRule({ allowed_merge_methods: ['rebase'] })),
     push: 'Merge commits are not allowed on this repository.',
     api: { squash: 'not allowed', rebase: 'accepted' },
-    bot: expectMergedBy('linear'),
+    bot: createExpectedMergeResult('linear'),
   },
   {
     name: 'the repository allows no merge commits, and no rule says so',
@@ -430,7 +439,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     set: ({ github, full }) => github.allowMergeMethods(full, { merge: false }),
     push: 'accepted',
     api: { merge: 'Merge commits are not allowed on this repository.' },
-    bot: expectMergedBy('push', 'linear'),
+    bot: createExpectedMergeResult('push', 'linear'),
   },
   {
     name: 'signatures are required, and the head is signed',
@@ -441,7 +450,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     pull: { signed: true },
     push: 'Commits must have verified signatures.',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('signed', 'merge'),
+    bot: createExpectedMergeResult('signed', 'merge'),
   },
   {
     name: 'signatures are required, and the head is not signed',
@@ -472,10 +481,10 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     setting: '`workflows` rule',
     source: 'available rules for rulesets: will block direct pushes',
     set: requireWorkflow,
-    before: passRequiredWorkflow,
+    before: runRequiredWorkflow,
     push: "Required workflow 'ci' is not satisfied",
     api: { merge: 'accepted' },
-    bot: expectMergedBy('merge'),
+    bot: createExpectedMergeResult('merge'),
   },
   {
     name: 'workflows are required and have not run',
@@ -487,8 +496,8 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     bot: {
       ends: 'waits',
       textPatterns: [/workflow/i],
-      fix: passRequiredWorkflow,
-      then: expectMergedBy('merge'),
+      fix: runRequiredWorkflow,
+      then: createExpectedMergeResult('merge'),
     },
   },
   {
@@ -496,10 +505,10 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     setting: 'code_scanning, deployments',
     source: 'what a push meets is not documented: the API is the way that is',
     set: requireScanAndDeployment,
-    before: scanAndDeploy,
+    before: addScanAndDeploymentResults,
     push: 'Code scanning is waiting for results from CodeQL',
     api: { merge: 'accepted' },
-    bot: expectMergedBy('merge'),
+    bot: createExpectedMergeResult('merge'),
   },
   {
     name: 'code scanning and deployments are required and missing',
@@ -511,8 +520,8 @@ const mergeMethodRows: readonly MergeTableRow[] = [
     bot: {
       ends: 'waits',
       textPatterns: [/scanning|deployment/i],
-      fix: scanAndDeploy,
-      then: expectMergedBy('merge'),
+      fix: addScanAndDeploymentResults,
+      then: createExpectedMergeResult('merge'),
     },
   },
   {
@@ -529,7 +538,7 @@ const mergeMethodRows: readonly MergeTableRow[] = [
 ]
 
 export const singleRuleRows: readonly MergeTableRow[] = [
-  ...unrestrictedRows,
+  ...unrestrictedBranchRows,
   ...checkRows,
   ...pullRequestRows,
   ...restrictedUpdateRows,

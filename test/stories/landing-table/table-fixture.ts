@@ -13,19 +13,19 @@ import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
 import type { MockApp, Installation } from '../../../sandbox/github/github-data.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
-import type { OpenedRowPull, MergeTableRow } from './table-row.ts'
+import type { TableRowPull, MergeTableRow } from './table-row.ts'
 
 const runCommand = promisify(execFile)
 const catalogPath = 'catalogs/v4.20/lighthouse/catalog.yaml'
 const organizationName = 'coast'
 
-export interface PlayedRow extends OpenedRowPull {
+export interface PreparedTableRow extends TableRowPull {
   readonly row: MergeTableRow
   /** The base's tip after the setup. */
   readonly base: string
 }
 
-export interface TableFixture {
+export interface MergeTableFixture {
   readonly directory: string
   readonly github: MockGitHub
   readonly registry: MockRegistry
@@ -34,7 +34,7 @@ export interface TableFixture {
   /** The environment variables that a bot needs to serve all repositories. */
   readonly environment: Readonly<Record<string, string>>
   /** A repository with the row's settings, and its pull request in the row's situation. */
-  openRow(row: MergeTableRow, name: string): Promise<PlayedRow>
+  openRow(row: MergeTableRow, name: string): Promise<PreparedTableRow>
   stop(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export async function runGitIn(path: string, ...args: string[]): Promise<string>
   return (await runCommand('git', ['-C', path, ...args], { env: environment })).stdout.trim()
 }
 
-export async function openTableFixture(): Promise<TableFixture> {
+export async function openMergeTableFixture(): Promise<MergeTableFixture> {
   const directory = await mkdtemp(join(tmpdir(), 'landing-table-'))
   const registry = await startMockRegistry()
   const github = await startMockGitHub({ directory: join(directory, 'github') })
@@ -116,7 +116,7 @@ export async function openTableFixture(): Promise<TableFixture> {
       })
       if (row.behind !== false)
         await github.pushToBase(full, { 'NOTES.md': 'Meanwhile.\n' }, { by: 'harbormaster' })
-      const opened: OpenedRowPull = { github, full, app, otherApp, pull, changes }
+      const opened: TableRowPull = { github, full, app, otherApp, pull, changes }
       await row.set(opened)
       await row.before?.(opened)
       // Last, so that the bot evaluates nothing before the setup is complete.

@@ -8,7 +8,7 @@ import { getRequiredOwnChecks } from '../../../src/policy/required-own-checks.ts
 import { toCheckNames } from '../../../src/report/report.ts'
 
 /** The environment of a row: a separate repository. */
-export interface RowRepository {
+export interface TableRowRepository {
   readonly github: MockGitHub
   /** `owner/name`. */
   readonly full: string
@@ -17,7 +17,7 @@ export interface RowRepository {
   readonly otherApp: MockApp
 }
 
-export interface OpenedRowPull extends RowRepository {
+export interface TableRowPull extends TableRowRepository {
   readonly pull: MockPull
   /** The files that it changes. */
   readonly changes: Readonly<Record<string, string>>
@@ -32,18 +32,18 @@ export type GitHubVerdict = 'accepted' | (string & {})
  */
 export type MergeRoute = 'push' | 'signed' | 'merge' | 'linear' | 'queue'
 
-export interface MergedExpectation {
+export interface ExpectedMergeResult {
   readonly ends: 'merged'
   readonly by: readonly MergeRoute[]
 }
 
-export interface WaitingExpectation {
+export interface ExpectedWaitingResult {
   readonly ends: 'waits'
   /** Each is in the visible text: the comment, a check, or an issue of the bot. */
   readonly textPatterns: readonly RegExp[]
   /** The fix, and how the pull request is merged afterwards without further steps. */
-  readonly fix?: (it: OpenedRowPull) => unknown
-  readonly then?: MergedExpectation
+  readonly fix?: (it: TableRowPull) => unknown
+  readonly then?: ExpectedMergeResult
 }
 
 export interface MergeTableRow {
@@ -53,13 +53,13 @@ export interface MergeTableRow {
   readonly setting?: string
   /** The evidence: a section of GitHub's documentation, or who observed it. */
   readonly source: string
-  readonly set: (it: RowRepository) => unknown
+  readonly set: (it: TableRowRepository) => unknown
   readonly files?: Readonly<Record<string, string>>
   /** Whether the base moved after the pull request was opened. It did unless this is false. */
   readonly behind?: false
   readonly pull?: Partial<OpenPullOptions>
   /** What happened before the first merge attempt: reviews, and results of CI. */
-  readonly before?: (it: OpenedRowPull) => unknown
+  readonly before?: (it: TableRowPull) => unknown
   /** CI that also runs on our temporary branches. */
   readonly runsOnTemporary?: string
   /** How GitHub responds to a manual merge commit with our successful checks, and to merging by API. */
@@ -71,23 +71,26 @@ export interface MergeTableRow {
    */
   readonly withBot?: true
   /** How the bot reacts; several if the documents leave it open. */
-  readonly bot: MergedExpectation | WaitingExpectation | readonly [MergedExpectation, WaitingExpectation]
+  readonly bot:
+    ExpectedMergeResult | ExpectedWaitingResult | readonly [ExpectedMergeResult, ExpectedWaitingResult]
 }
 
-export const expectMergedBy = (...by: MergeRoute[]): MergedExpectation => ({ ends: 'merged', by })
+export const createExpectedMergeResult = (...by: MergeRoute[]): ExpectedMergeResult => ({
+  ends: 'merged',
+  by,
+})
 
 /** A user with write access approves Alice's pull request. */
-export const approveAsBob = ({ github, pull }: OpenedRowPull): unknown =>
-  github.review(pull, 'bob', 'approve')
+export const approveAsBob = ({ github, pull }: TableRowPull): unknown => github.review(pull, 'bob', 'approve')
 
 /** The result of CI on the pull request's head. */
 export const createCiStatusSetter =
   (state: 'success' | 'failure' | 'pending') =>
-  ({ github, full, pull }: OpenedRowPull): unknown =>
+  ({ github, full, pull }: TableRowPull): unknown =>
     github.setStatus(full, pull.headSha, 'bob', { context: 'ci', state })
 
 /** The author brings the head up to date, with the same change on the base's tip. */
-export const updateHead = ({ github, pull, changes }: OpenedRowPull): Promise<string> =>
+export const forcePushPullHead = ({ github, pull, changes }: TableRowPull): Promise<string> =>
   github.forcePush(pull, changes)
 
 /** The checks that a branch of these tests requires. */

@@ -5,16 +5,16 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createEmulator, type Emulator } from 'emulate'
 import { signJwt } from '../../sandbox/github/github-fixture.ts'
-import { createGaps, type BareEmulate, type EmulateDelivery, type GapContext } from './gaps.ts'
-import type { RequestWithToken } from './served-git.ts'
+import { createGaps, type UnpatchedEmulate, type EmulateDelivery, type EmulateGapContext } from './gaps.ts'
+import type { SendRequestWithToken } from './served-git.ts'
 
 const repositoryName = 'coast/operators'
 // The probes need none of the replacements.
-const emulateGaps = createGaps({} as GapContext)
+const emulateGaps = createGaps({} as EmulateGapContext)
 
 describe('what emulate lacks', () => {
   let emulate: Emulator
-  let bare: BareEmulate
+  let bare: UnpatchedEmulate
   const deliveries: EmulateDelivery[] = []
   const receiver = createServer((request, response) => {
     const delivery = {
@@ -54,7 +54,7 @@ describe('what emulate lacks', () => {
         },
       },
     })
-    const ask: RequestWithToken = async (token, method, path, body) => {
+    const ask: SendRequestWithToken = async (token, method, path, body) => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: {

@@ -2,7 +2,7 @@
 // that shows that emulate still has it, and a replacement. `gaps.test.ts` fails when emulate has closed a gap; the
 // story fails when a gap is no longer needed.
 import { randomUUID } from 'node:crypto'
-import type { RequestWithToken, ServedGit } from './served-git.ts'
+import type { SendRequestWithToken, GitBackend } from './served-git.ts'
 
 export interface EmulateRequest {
   readonly method: string
@@ -24,17 +24,17 @@ export interface EmulateDelivery {
 }
 
 /** What a replacement may use. */
-export interface GapContext {
+export interface EmulateGapContext {
   readonly organization: string
   readonly administratorToken: string
   readonly appId: number
-  readonly git: ServedGit
-  readonly ask: RequestWithToken
+  readonly git: GitBackend
+  readonly ask: SendRequestWithToken
   note(name: string): void
 }
 
 /** A separate emulate, without replacements, in which a gap is probed. */
-export interface BareEmulate {
+export interface UnpatchedEmulate {
   readonly repository: string
   readonly person: string
   readonly installation: string
@@ -42,7 +42,7 @@ export interface BareEmulate {
   readonly outsider: string
   readonly pull: number
   readonly head: string
-  readonly ask: RequestWithToken
+  readonly ask: SendRequestWithToken
   /** The webhooks that emulate has sent so far. */
   readonly deliveries: readonly EmulateDelivery[]
 }
@@ -51,7 +51,7 @@ export interface EmulateGap {
   readonly name: string
   readonly sentence: string
   /** Whether emulate alone still has it. */
-  isThere(bare: BareEmulate): Promise<boolean>
+  isThere(bare: UnpatchedEmulate): Promise<boolean>
   /** Responds in place of emulate. */
   answer?(question: EmulateRequest): Promise<EmulateResponse | undefined>
   /** Changes emulate's response; undefined if there is nothing to change. */
@@ -64,7 +64,7 @@ export interface EmulateGap {
 
 type JsonFields = Record<string, unknown>
 
-export function createGaps(world: GapContext): EmulateGap[] {
+export function createGaps(world: EmulateGapContext): EmulateGap[] {
   return [
     createGitGap(),
     createForkContentGap(world),
@@ -88,7 +88,7 @@ function createGitGap(): EmulateGap {
   }
 }
 
-function createForkContentGap({ git, ask }: GapContext): EmulateGap {
+function createForkContentGap({ git, ask }: EmulateGapContext): EmulateGap {
   return {
     name: 'the content of a fork',
     sentence: 'A fork begins with a commit of its own instead of the branches of what was forked.',
@@ -113,7 +113,11 @@ function createForkContentGap({ git, ask }: GapContext): EmulateGap {
   }
 }
 
-function createInstallationReposGap({ organization, ask, administratorToken }: GapContext): EmulateGap {
+function createInstallationReposGap({
+  organization,
+  ask,
+  administratorToken,
+}: EmulateGapContext): EmulateGap {
   return {
     name: 'repositories of an installation',
     sentence: 'An installation cannot ask which repositories it is installed on.',
@@ -132,7 +136,7 @@ function createInstallationReposGap({ organization, ask, administratorToken }: G
   }
 }
 
-function createCheckRunAppGap({ appId }: GapContext): EmulateGap {
+function createCheckRunAppGap({ appId }: EmulateGapContext): EmulateGap {
   const makers = new Map<number, number>()
   const named = (run: JsonFields): JsonFields => {
     const app = makers.get(Number(run['id']))
@@ -156,7 +160,7 @@ function createCheckRunAppGap({ appId }: GapContext): EmulateGap {
   }
 }
 
-function createCommentAppGap({ appId }: GapContext): EmulateGap {
+function createCommentAppGap({ appId }: EmulateGapContext): EmulateGap {
   const own = new Set<number>()
   const named = (comment: JsonFields): JsonFields =>
     own.has(Number(comment['id'])) ? { ...comment, performed_via_github_app: { id: appId } } : comment
@@ -176,13 +180,13 @@ function createCommentAppGap({ appId }: GapContext): EmulateGap {
   }
 }
 
-interface PullFields {
+interface PullResponseFields {
   readonly number: number
   readonly head: { readonly sha: string; readonly repo: { readonly full_name: string } }
   readonly base: { readonly ref: string; readonly repo: { readonly full_name: string } }
 }
 
-function createPullRefsGap({ git, ask, administratorToken }: GapContext): EmulateGap {
+function createPullRefsGap({ git, ask, administratorToken }: EmulateGapContext): EmulateGap {
   return {
     name: 'the head of a pull request from a fork',
     sentence:
@@ -194,7 +198,7 @@ function createPullRefsGap({ git, ask, administratorToken }: GapContext): Emulat
     async amend({ method, path }, { status, data }) {
       if (method !== 'POST' || status !== 201 || !/^\/repos\/[^/]+\/[^/]+\/pulls$/.test(path))
         return undefined
-      const { number, head, base } = data as PullFields
+      const { number, head, base } = data as PullResponseFields
       const [to, from] = [base.repo.full_name, head.repo.full_name]
       const known = (await git.git(to, ['for-each-ref', '--format=%(objectname)']))
         .split('\n')
@@ -213,9 +217,9 @@ function createPullRefsGap({ git, ask, administratorToken }: GapContext): Emulat
   }
 }
 
-function createMergedByPushGap({ git, ask, administratorToken }: GapContext): EmulateGap {
+function createMergedByPushGap({ git, ask, administratorToken }: EmulateGapContext): EmulateGap {
   const merged = new Map<string, { readonly at: string; readonly sha: string }>()
-  const named = (pull: PullFields & JsonFields): JsonFields => {
+  const named = (pull: PullResponseFields & JsonFields): JsonFields => {
     const how = merged.get(`${pull.base.repo.full_name}#${pull.number}`)
     return how === undefined
       ? pull
@@ -244,7 +248,7 @@ function createMergedByPushGap({ git, ask, administratorToken }: GapContext): Em
       const { data } = await ask(administratorToken, 'GET', `/repos/${repository}/pulls?per_page=100`)
       if (!Array.isArray(data)) return false
       let any = false
-      for (const { number, head, base } of data as readonly PullFields[]) {
+      for (const { number, head, base } of data as readonly PullResponseFields[]) {
         const tip = (await git.git(repository, ['rev-parse', `refs/heads/${base.ref}`])).trim()
         const is = await git.git(repository, ['merge-base', '--is-ancestor', head.sha, tip]).then(
           () => true,
@@ -259,7 +263,7 @@ function createMergedByPushGap({ git, ask, administratorToken }: GapContext): Em
     },
     async amend({ path }, { status, data }) {
       if (status >= 300 || !/\/pulls(\/\d+)?(\?|$)/.test(path)) return undefined
-      const pulls = (Array.isArray(data) ? data : [data]) as (PullFields & JsonFields)[]
+      const pulls = (Array.isArray(data) ? data : [data]) as (PullResponseFields & JsonFields)[]
       const now = pulls.map(named)
       if (now.every((pull, at) => pull === pulls[at])) return undefined
       return Array.isArray(data) ? now : now[0]
@@ -267,7 +271,7 @@ function createMergedByPushGap({ git, ask, administratorToken }: GapContext): Em
   }
 }
 
-function createOutsiderRoleGap({ ask }: GapContext): EmulateGap {
+function createOutsiderRoleGap({ ask }: EmulateGapContext): EmulateGap {
   const isRoleRequest = ({ method, path }: EmulateRequest) =>
     method === 'GET' && /\/collaborators\/[^/]+\/permission$/.test(path)
   return {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createPersonToken, type SecondGitHub } from './second-github.ts'
 
-const runFile = promisify(execFile)
+const execFileAsync = promisify(execFile)
 
 export interface PushFilesOptions {
   readonly repository: string
@@ -31,7 +31,9 @@ export async function pushFiles(github: SecondGitHub, wanted: PushFilesOptions):
       GIT_TERMINAL_PROMPT: '0',
     }
     const person = ['-c', `user.name=${login}`, '-c', `user.email=${login}@example.com`]
-    return (await runFile('git', ['-C', directory, ...person, ...args], { env: environment })).stdout.trim()
+    return (
+      await execFileAsync('git', ['-C', directory, ...person, ...args], { env: environment })
+    ).stdout.trim()
   }
   try {
     await git('init', '--quiet', '--initial-branch=work')

@@ -7,8 +7,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createEmulator, type Emulator } from 'emulate'
 import { startSmartHttp, type SmartHttpServer } from '../../adapters/git/smart-http.ts'
-import { createGaps, type EmulateGap, type GapContext } from './gaps.ts'
-import { serveGit, type RequestWithToken, type ServedGit } from './served-git.ts'
+import { createGaps, type EmulateGap, type EmulateGapContext } from './gaps.ts'
+import { createGitBackend, type SendRequestWithToken, type GitBackend } from './served-git.ts'
 
 export interface RecordedRequest {
   readonly method: string
@@ -23,7 +23,7 @@ export interface SecondGitHub {
   readonly emulate: Emulator
   readonly appId: number
   readonly privateKey: string
-  readonly git: ServedGit
+  readonly git: GitBackend
   readonly gaps: readonly EmulateGap[]
   /** Names of the gaps that were needed. */
   readonly closedGaps: ReadonlySet<string>
@@ -31,7 +31,7 @@ export interface SecondGitHub {
   readonly recordedRequests: readonly RecordedRequest[]
   /** Sets the target of webhooks from now on. */
   sendWebhooksTo(url: string): void
-  ask: RequestWithToken
+  ask: SendRequestWithToken
   stop(): Promise<void>
 }
 
@@ -88,7 +88,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
   })
   const root = join(directory, 'git')
   await mkdir(root, { recursive: true })
-  const ask: RequestWithToken = async (token, method, path, body) => {
+  const ask: SendRequestWithToken = async (token, method, path, body) => {
     const answer = await fetch(`${inner}${path}`, {
       method,
       headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
@@ -97,11 +97,11 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
     const text = await answer.text()
     return { status: answer.status, data: text === '' ? null : (JSON.parse(text) as unknown) }
   }
-  const git = serveGit(root, ask)
+  const git = createGitBackend(root, ask)
   const backend = await startSmartHttp(join(root, 'any'))
   const closedGaps = new Set<string>()
   const recordedRequests: RecordedRequest[] = []
-  const gapContext: GapContext = {
+  const gapContext: EmulateGapContext = {
     organization,
     administratorToken: createPersonToken(administrator),
     appId,
@@ -117,7 +117,7 @@ export async function startSecondGitHub(options: SecondGitHubOptions): Promise<S
       const path = request.url ?? '/'
       const body = await readBody(request)
       if (path === '/_webhooks')
-        await relayWebhook(request, body, gaps, closedGaps, receiver, webhookSecret, response)
+        await forwardWebhook(request, body, gaps, closedGaps, receiver, webhookSecret, response)
       else if (/\.git\//.test(path))
         await serveGitTransport(request, body, git, gaps, closedGaps, backend, response)
       else await rest(request, body, response)
@@ -216,7 +216,7 @@ function createRestHandler(
   }
 }
 
-async function relayWebhook(
+async function forwardWebhook(
   request: IncomingMessage,
   body: Buffer,
   gaps: readonly EmulateGap[],
@@ -254,7 +254,7 @@ async function relayWebhook(
 async function serveGitTransport(
   request: IncomingMessage,
   body: Buffer,
-  git: ServedGit,
+  git: GitBackend,
   gaps: readonly EmulateGap[],
   closedGaps: Set<string>,
   backend: SmartHttpServer,

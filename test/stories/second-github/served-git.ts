@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Sends emulate a request with this token. Resolves with status and body. */
-export type RequestWithToken = (
+export type SendRequestWithToken = (
   token: string,
   method: string,
   path: string,
@@ -20,7 +20,7 @@ export interface RefCommand {
   readonly ref: string
 }
 
-export interface ServedGit {
+export interface GitBackend {
   /** The directory with `OWNER/NAME.git`. */
   readonly root: string
   git(repository: string, args: readonly string[], input?: string | Buffer): Promise<string>
@@ -35,13 +35,13 @@ export interface ServedGit {
 
 const zeroSha = '0'.repeat(40)
 
-export function serveGit(root: string, ask: RequestWithToken): ServedGit {
+export function createGitBackend(root: string, ask: SendRequestWithToken): GitBackend {
   const directoryOf = (repository: string): string => join(root, `${repository}.git`)
 
-  const git: ServedGit['git'] = async (repository, args, input) =>
+  const git: GitBackend['git'] = async (repository, args, input) =>
     (await runGit(['-C', directoryOf(repository), ...args], input)).toString()
 
-  const announceCommits: ServedGit['announceCommits'] = async (repository, token, commit, known) => {
+  const announceCommits: GitBackend['announceCommits'] = async (repository, token, commit, known) => {
     const not = known.length === 0 ? [] : ['--not', ...known]
     const list = await git(repository, ['rev-list', '--objects', '--no-object-names', commit, ...not])
     const objects = await readGitObjects(directoryOf(repository), list.split('\n').filter(Boolean))
@@ -49,7 +49,9 @@ export function serveGit(root: string, ask: RequestWithToken): ServedGit {
       const { status, data } = await ask(token, 'POST', `/repos/${repository}/git/${kind}`, body)
       const named = (data as { sha?: string }).sha
       if (status !== 201 || named !== sha)
-        throw new PushRejected(`emulate took ${kind} ${sha} as ${status} ${named ?? JSON.stringify(data)}`)
+        throw new PushRejectedError(
+          `emulate took ${kind} ${sha} as ${status} ${named ?? JSON.stringify(data)}`,
+        )
     }
     const trees = new Map(objects.filter(({ type }) => type === 'tree').map((each) => [each.sha, each]))
     const given = new Set<string>()
@@ -80,7 +82,7 @@ export function serveGit(root: string, ask: RequestWithToken): ServedGit {
     return isRewound ? ask(token, 'PATCH', `${path}/${name}`, { sha: to, force: true }) : gently
   }
 
-  const create: ServedGit['create'] = async (repository) => {
+  const create: GitBackend['create'] = async (repository) => {
     const directory = directoryOf(repository)
     await mkdir(directory, { recursive: true })
     await runGit(['init', '--quiet', '--bare', '--initial-branch=main', directory])
@@ -116,18 +118,19 @@ export function serveGit(root: string, ask: RequestWithToken): ServedGit {
           if (to !== zeroSha) await announceCommits(repository, token, to, known)
         for (const command of commands) {
           const { status, data } = await move(repository, token, command)
-          if (status >= 300) throw new PushRejected(`${(data as { message?: string }).message ?? status}`)
+          if (status >= 300)
+            throw new PushRejectedError(`${(data as { message?: string }).message ?? status}`)
         }
         return undefined
       } catch (error) {
-        if (!(error instanceof PushRejected)) throw error
+        if (!(error instanceof PushRejectedError)) throw error
         return formatPushRejection(commands, error.message)
       }
     },
   }
 }
 
-class PushRejected extends Error {}
+class PushRejectedError extends Error {}
 
 async function runGit(args: readonly string[], input?: string | Buffer): Promise<Buffer> {
   const child = spawn('git', args, {

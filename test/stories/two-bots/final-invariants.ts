@@ -8,21 +8,28 @@ import { checkNamePrefix } from '../../../src/report/report.ts'
 import { checkIds } from '../../../packages/findings/src/checks.ts'
 import { runQuery } from '../../adapters/store/local-postgres.ts'
 import { isOnPath } from '../../is-on-path.ts'
-import type { ChaosPlan } from './plans.ts'
-import { getCatalogPath, type TwoBots } from './two-bots.ts'
+import type { ChaosPullPlan } from './plans.ts'
+import { getCatalogPath, type TwoBotsEnvironment } from './two-bots.ts'
 
 /** Violations, each as a line. Some of them may still resolve. */
-export async function findFaults(plans: readonly ChaosPlan[], bots: TwoBots): Promise<readonly string[]> {
+export async function findInvariantViolations(
+  plans: readonly ChaosPullPlan[],
+  bots: TwoBotsEnvironment,
+): Promise<readonly string[]> {
   return [
-    ...plans.flatMap((plan) => findPullFaults(plan, plans, bots)),
-    ...findHistoryFaults(plans, bots),
-    ...findBranchFaults(bots),
-    ...(await findRecordFaults(bots)),
+    ...plans.flatMap((plan) => findPullViolations(plan, plans, bots)),
+    ...findHistoryViolations(plans, bots),
+    ...findBranchViolations(bots),
+    ...(await findDatabaseViolations(bots)),
   ]
 }
 
 /** The allowed outcomes of a pull request, and what its comment and checks must report. */
-function findPullFaults(plan: ChaosPlan, plans: readonly ChaosPlan[], bots: TwoBots): readonly string[] {
+function findPullViolations(
+  plan: ChaosPullPlan,
+  plans: readonly ChaosPullPlan[],
+  bots: TwoBotsEnvironment,
+): readonly string[] {
   const { pull, ending, kind, packageName, refusal, goodHeads } = plan
   const faults: string[] = []
   const name = `#${pull.number} (${packageName}, ${kind})`
@@ -78,7 +85,7 @@ function findPullFaults(plan: ChaosPlan, plans: readonly ChaosPlan[], bots: TwoB
   return faults
 }
 
-const runGit = (bots: TwoBots, ...args: string[]) =>
+const runGit = (bots: TwoBotsEnvironment, ...args: string[]) =>
   execFileSync('git', ['-C', bots.repository.path, ...args], { encoding: 'utf8' }).trim()
 
 interface BranchMerge {
@@ -88,7 +95,7 @@ interface BranchMerge {
 }
 
 /** The first-parent history of the branch, oldest first, without its first commit. */
-function readBranchHistory(bots: TwoBots): readonly BranchMerge[] {
+function readBranchHistory(bots: TwoBotsEnvironment): readonly BranchMerge[] {
   const lines = runGit(bots, 'rev-list', '--first-parent', '--reverse', '--parents', 'main').split('\n')
   return lines.slice(1).map((line) => {
     const [commit = '', base = '', head = ''] = line.split(' ')
@@ -97,9 +104,9 @@ function readBranchHistory(bots: TwoBots): readonly BranchMerge[] {
 }
 
 /** The branch consists of merges: each pull request's once, its head and base as parents, their merge as its tree. */
-function findHistoryFaults(plans: readonly ChaosPlan[], bots: TwoBots): readonly string[] {
+function findHistoryViolations(plans: readonly ChaosPullPlan[], bots: TwoBotsEnvironment): readonly string[] {
   const faults: string[] = []
-  const times = new Map<ChaosPlan, number>()
+  const times = new Map<ChaosPullPlan, number>()
   for (const { commit, base, head } of readBranchHistory(bots)) {
     const plan = plans.find(({ goodHeads }) => goodHeads.has(head))
     if (plan === undefined) {
@@ -132,7 +139,7 @@ function findHistoryFaults(plans: readonly ChaosPlan[], bots: TwoBots): readonly
 const mergedTreeCache = new Map<string, string>()
 
 /** Nothing temporary is left. */
-function findBranchFaults(bots: TwoBots): readonly string[] {
+function findBranchViolations(bots: TwoBotsEnvironment): readonly string[] {
   const refs = runGit(bots, 'for-each-ref', '--format=%(refname)').split('\n')
   return refs
     .filter((ref) => ref !== 'refs/heads/main' && !ref.startsWith('refs/pull/'))
@@ -140,7 +147,7 @@ function findBranchFaults(bots: TwoBots): readonly string[] {
 }
 
 /** Nothing is unfinished, and nothing waits that could continue. */
-async function findRecordFaults({ database }: TwoBots): Promise<readonly string[]> {
+async function findDatabaseViolations({ database }: TwoBotsEnvironment): Promise<readonly string[]> {
   const rows = await runQuery(
     database,
     `SELECT 'intent of #' || pull || ' is open' AS fault FROM catalog_bot.intent WHERE outcome IS NULL
@@ -155,7 +162,10 @@ async function findRecordFaults({ database }: TwoBots): Promise<readonly string[
 }
 
 /** Each state of the branch is a valid catalog, by opm if it is installed, and otherwise by the engine. Slow. */
-export async function findInvalidStates(bots: TwoBots, scratch: string): Promise<readonly string[]> {
+export async function findInvalidCatalogStates(
+  bots: TwoBotsEnvironment,
+  scratch: string,
+): Promise<readonly string[]> {
   const faults: string[] = []
   const byOpm = isOnPath('opm')
   const states = readBranchHistory(bots).map(({ commit }) => commit)
@@ -184,8 +194,8 @@ export async function findInvalidStates(bots: TwoBots, scratch: string): Promise
 
 /** The branch has the added version of each merged package once, and its images are in the registry. */
 export async function findMissingImages(
-  plans: readonly ChaosPlan[],
-  bots: TwoBots,
+  plans: readonly ChaosPullPlan[],
+  bots: TwoBotsEnvironment,
 ): Promise<readonly string[]> {
   const faults: string[] = []
   for (const { packageName, pull } of plans) {

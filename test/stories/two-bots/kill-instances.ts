@@ -2,19 +2,20 @@
 // lease and continued; replaced one after the other as a deployment does.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { readCommandLine, isProcessAlive, listWithDescendants } from './processes.ts'
-import type { BotInstance, TwoBots } from './two-bots.ts'
+import { readCommandLine, isProcessAlive, listProcessTree } from './processes.ts'
+import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
-export type DeathKind = 'kill' | 'kill both' | 'kill a child' | 'stop and continue' | 'rolling restart'
+export type ProcessDisruptionKind =
+  'kill' | 'kill both' | 'kill a child' | 'stop and continue' | 'rolling restart'
 
-export interface DeathRecord {
-  readonly death: DeathKind
+export interface ProcessDisruptionRecord {
+  readonly death: ProcessDisruptionKind
   readonly description: string
   /** Processes that were signalled to end, and those that they had started. */
   readonly ended: readonly number[]
 }
 
-const deathKindWeights = [
+const disruptionKindWeights = [
   ['kill', 66],
   ['kill both', 10],
   ['kill a child', 14],
@@ -22,20 +23,20 @@ const deathKindWeights = [
   ['rolling restart', 6],
 ] as const
 
-export interface DeathOptions {
+export interface ProcessDisruptionOptions {
   readonly dice: SeededRandom
   /** Seconds for which an instance stands still. */
   readonly stillSeconds: readonly [number, number]
-  readonly only?: readonly DeathKind[]
+  readonly only?: readonly ProcessDisruptionKind[]
 }
 
 /** One thing happens, and both instances run again when it is over. */
-export async function causeDeath(
-  bots: TwoBots,
-  { dice, stillSeconds, only }: DeathOptions,
-): Promise<DeathRecord> {
+export async function causeProcessDisruption(
+  bots: TwoBotsEnvironment,
+  { dice, stillSeconds, only }: ProcessDisruptionOptions,
+): Promise<ProcessDisruptionRecord> {
   const death = dice.pickWeighted(
-    deathKindWeights.filter(([one]) => only === undefined || only.includes(one)),
+    disruptionKindWeights.filter(([one]) => only === undefined || only.includes(one)),
   )
   const seat = dice.of(bots.instances)
   const restart = async (seats: readonly BotInstance[]) => {
@@ -52,7 +53,7 @@ export async function causeDeath(
       return { death, description: 'killed both', ended: await restart(bots.instances) }
     case 'kill a child': {
       const id = seat.running?.process.pid
-      const [, ...children] = id === undefined ? [] : listWithDescendants(id)
+      const [, ...children] = id === undefined ? [] : listProcessTree(id)
       // Nothing was started yet: the parent goes instead.
       if (children.length === 0)
         return { death: 'kill', description: `killed the ${seat.name}`, ended: await restart([seat]) }
@@ -81,7 +82,7 @@ export async function causeDeath(
 }
 
 /** Of processes that ended, those below them that did not. */
-export function findOrphans(deaths: readonly DeathRecord[]): readonly string[] {
+export function findOrphans(deaths: readonly ProcessDisruptionRecord[]): readonly string[] {
   return deaths.flatMap(({ ended, description }) =>
     ended
       .filter(isProcessAlive)

@@ -5,10 +5,10 @@ import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/dem
 import { findBotComment } from '../../../sandbox/demo/story-outcome.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import type { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { getPackageOwner, getCatalogPath, type TwoBots } from './two-bots.ts'
+import { getPackageOwner, getCatalogPath, type TwoBotsEnvironment } from './two-bots.ts'
 
-export interface ChaosPlan {
-  readonly kind: PlanKind
+export interface ChaosPullPlan {
+  readonly kind: ChaosPlanKind
   readonly packageName: string
   readonly pull: MockPull
   /** Heads that may be merged. */
@@ -22,7 +22,7 @@ export interface ChaosPlan {
   readonly isReadyForLater?: () => boolean
 }
 
-const shareByKind = {
+const weightByPlanKind = {
   good: 22,
   rivals: 3,
   stranger: 4,
@@ -34,14 +34,14 @@ const shareByKind = {
   held: 2,
   'held for a while': 3,
 } as const
-export type PlanKind = keyof typeof shareByKind
+export type ChaosPlanKind = keyof typeof weightByPlanKind
 
-const countPulls = (kind: PlanKind): number => (kind === 'rivals' ? 2 : 1)
+const countPulls = (kind: ChaosPlanKind): number => (kind === 'rivals' ? 2 : 1)
 
 /** Creates this many pull requests: each kind by its share, the remainder and the order at random. */
-export function pickPlanKinds(count: number, dice: SeededRandom): readonly PlanKind[] {
-  const all: PlanKind[] = []
-  const weighed = Object.entries(shareByKind) as [PlanKind, number][]
+export function pickPlanKinds(count: number, dice: SeededRandom): readonly ChaosPlanKind[] {
+  const all: ChaosPlanKind[] = []
+  const weighed = Object.entries(weightByPlanKind) as [ChaosPlanKind, number][]
   const whole = weighed.reduce((sum, [kind, share]) => sum + share * countPulls(kind), 0)
   for (const [kind, share] of weighed)
     for (let made = 0; made < Math.floor((share * count) / whole); made++) all.push(kind)
@@ -58,10 +58,10 @@ export function pickPlanKinds(count: number, dice: SeededRandom): readonly PlanK
 
 /** Opens the pull requests of a kind, in a package that no other plan changes. */
 export async function openPlannedPulls(
-  kind: PlanKind,
+  kind: ChaosPlanKind,
   packageName: string,
-  bots: TwoBots,
-): Promise<readonly ChaosPlan[]> {
+  bots: TwoBotsEnvironment,
+): Promise<readonly ChaosPullPlan[]> {
   const { github, registry } = bots
   const owner = getPackageOwner(packageName)
   const text = bots.textOf(packageName)
@@ -78,7 +78,11 @@ export async function openPlannedPulls(
       changes: { [path]: content },
       draft,
     })
-  const plan = (pull: MockPull, ending: ChaosPlan['ending'], more: Partial<ChaosPlan> = {}): ChaosPlan => ({
+  const plan = (
+    pull: MockPull,
+    ending: ChaosPullPlan['ending'],
+    more: Partial<ChaosPullPlan> = {},
+  ): ChaosPullPlan => ({
     kind,
     packageName,
     pull,
@@ -141,7 +145,7 @@ export async function openPlannedPulls(
         plan(pull, 'lands', {
           later: async () => void github.comment(pull, owner, '/unhold'),
           // It lifts the hold that was shown.
-          isReadyForLater: () => isShownOnHold(pull),
+          isReadyForLater: () => isReportedOnHold(pull),
         }),
       ]
     }
@@ -149,7 +153,7 @@ export async function openPlannedPulls(
 }
 
 /** Whether the bot's comment reports a hold, which an `/unhold` can follow. */
-export function isShownOnHold(pull: MockPull): boolean {
+export function isReportedOnHold(pull: MockPull): boolean {
   const comment = pull.comments.find(({ body }) => body === findBotComment(pull))
   if (comment === undefined || !/Comment `\/unhold`/.test(comment.body)) return false
   // GitHub's times are whole seconds: an answer within the same second can't be recognized. No user types that fast.

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** A process and all that it and those below it started; without those that have ended. */
-export function listWithDescendants(root: number): number[] {
+export function listProcessTree(root: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
-    const parent = /^\d+$/.test(name) ? findLivingParent(Number(name)) : undefined
+    const parent = /^\d+$/.test(name) ? findRunningParentProcess(Number(name)) : undefined
     if (parent !== undefined) parents.set(Number(name), parent)
   }
   const found = parents.has(root) ? [root] : []
@@ -14,7 +14,7 @@ export function listWithDescendants(root: number): number[] {
 }
 
 export function isProcessAlive(id: number): boolean {
-  return findLivingParent(id) !== undefined
+  return findRunningParentProcess(id) !== undefined
 }
 
 /** The program and its arguments, for people. */
@@ -35,7 +35,7 @@ export function countDescriptors(id: number): number {
   }
 }
 
-function findLivingParent(id: number): number | undefined {
+function findRunningParentProcess(id: number): number | undefined {
   // `pid (name) state parent ...`; the name may hold anything.
   const [state = 'X', parent = ''] = readProcFile(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
   return state === '' || state === 'Z' || state === 'X' ? undefined : Number(parent)

@@ -6,16 +6,21 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { verifyPublishedImages } from '../../../sandbox/demo/run-demo.ts'
 import { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { openPlannedPulls, type PlanKind, type ChaosPlan } from './plans.ts'
-import { openTwoBots, type TwoBots } from './two-bots.ts'
-import { causeDeath, findOrphans, type DeathRecord, type DeathKind } from './kill-instances.ts'
-import { findFaults, findInvalidStates, findMissingImages } from './final-invariants.ts'
+import { openPlannedPulls, type ChaosPlanKind, type ChaosPullPlan } from './plans.ts'
+import { openTwoBotsEnvironment, type TwoBotsEnvironment } from './two-bots.ts'
+import {
+  causeProcessDisruption,
+  findOrphans,
+  type ProcessDisruptionRecord,
+  type ProcessDisruptionKind,
+} from './kill-instances.ts'
+import { findInvariantViolations, findInvalidCatalogStates, findMissingImages } from './final-invariants.ts'
 
 export interface ChaosOptions {
   readonly databaseUrl: string
   readonly seed: number
   /** The kinds to open, each in a separate package. */
-  readonly kinds: readonly PlanKind[]
+  readonly kinds: readonly ChaosPlanKind[]
   readonly kills: number
   readonly publishes: boolean
   /** Longest pause between two deaths, in milliseconds. */
@@ -24,7 +29,7 @@ export interface ChaosOptions {
   readonly stillSeconds: readonly [number, number]
   /** From the last death until everything must be correct. */
   readonly settleSeconds: number
-  readonly deaths?: readonly DeathKind[]
+  readonly deaths?: readonly ProcessDisruptionKind[]
   readonly log?: (line: string) => void
 }
 
@@ -32,8 +37,8 @@ export interface ChaosResult {
   readonly faults: readonly string[]
   readonly seconds: number
   readonly secondsToSettle: number
-  readonly deaths: readonly DeathRecord[]
-  readonly plans: readonly ChaosPlan[]
+  readonly deaths: readonly ProcessDisruptionRecord[]
+  readonly plans: readonly ChaosPullPlan[]
   readonly requests: number
   /** Of both instances. */
   readonly log: readonly string[]
@@ -43,7 +48,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, kinds, kills, log = () => undefined } = options
   const dice = new SeededRandom(seed)
   const packages = kinds.map((_, index) => `package-${index}`)
-  const bots = await openTwoBots({
+  const bots = await openTwoBotsEnvironment({
     packages,
     databaseUrl: options.databaseUrl,
     publishes: options.publishes,
@@ -56,8 +61,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   })
   const scratch = mkdtempSync(join(tmpdir(), 'chaos-'))
   const started = performance.now()
-  const plans: ChaosPlan[] = []
-  const deaths: DeathRecord[] = []
+  const plans: ChaosPullPlan[] = []
+  const deaths: ProcessDisruptionRecord[] = []
   try {
     await Promise.all(bots.instances.map((seat) => bots.start(seat)))
     const people = actAtRandomTimes()
@@ -72,7 +77,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       }
       await people.act(round)
       await pause(dice.between(0, options.pauseUpTo))
-      const died = await causeDeath(bots, {
+      const died = await causeProcessDisruption(bots, {
         dice,
         stillSeconds: options.stillSeconds,
         ...(options.deaths && { only: options.deaths }),
@@ -85,14 +90,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const settling = performance.now()
     while ((await people.act(Infinity)) > 0 && performance.now() - settling < options.settleSeconds * 1000)
       await pause(500)
-    const faults = await waitUntilSettled(bots, plans, options)
+    const faults = await waitUntilBotsSettled(bots, plans, options)
     return {
       faults: [
         ...faults,
         ...findOrphans(deaths),
-        ...(await findInvalidStates(bots, scratch)),
+        ...(await findInvalidCatalogStates(bots, scratch)),
         ...(await findMissingImages(plans, bots)),
-        ...(options.publishes ? await findUnpublished(bots) : []),
+        ...(options.publishes ? await findUnpublishedImages(bots) : []),
       ],
       seconds: (performance.now() - started) / 1000,
       secondsToSettle: (performance.now() - settling) / 1000,
@@ -110,7 +115,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     return plans.filter(({ pull }) => pull.merged !== null).length
   }
   function actAtRandomTimes() {
-    let due: { readonly at: number; readonly plan: ChaosPlan }[] = []
+    let due: { readonly at: number; readonly plan: ChaosPullPlan }[] = []
     let known = 0
     return {
       /** What users do until this round. */
@@ -129,9 +134,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 }
 
 /** The violations that are left when nothing changes any more, or when the time is over. */
-async function waitUntilSettled(
-  bots: TwoBots,
-  plans: readonly ChaosPlan[],
+async function waitUntilBotsSettled(
+  bots: TwoBotsEnvironment,
+  plans: readonly ChaosPullPlan[],
   { settleSeconds }: ChaosOptions,
 ): Promise<readonly string[]> {
   const end = performance.now() + settleSeconds * 1000
@@ -140,7 +145,7 @@ async function waitUntilSettled(
   while (performance.now() < end) {
     const before = countWrites(bots)
     await pause(500)
-    faults = await findFaults(plans, bots)
+    faults = await findInvariantViolations(plans, bots)
     const wrote = countWrites(bots) > before
     quiet = faults.length === 0 && !wrote ? quiet + 1 : 0
     // A sweep or two run in between, so that their effects show.
@@ -149,13 +154,13 @@ async function waitUntilSettled(
   return faults.length > 0 ? faults : ['it goes on writing to GitHub']
 }
 
-const countWrites = ({ github }: TwoBots) =>
+const countWrites = ({ github }: TwoBotsEnvironment) =>
   github.requests.reduce(
     (sum, { writes = 0, path }) => sum + (path.endsWith('/access_tokens') ? 0 : writes),
     0,
   )
 
-async function findUnpublished(bots: TwoBots): Promise<readonly string[]> {
+async function findUnpublishedImages(bots: TwoBotsEnvironment): Promise<readonly string[]> {
   const { isGood, lines } = await verifyPublishedImages(bots, 60_000)
   return isGood ? [] : lines.filter((line) => line.includes('NOT'))
 }

@@ -2,8 +2,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runQuery } from '../../adapters/store/local-postgres.ts'
-import { countDescriptors, readResidentBytes, listWithDescendants } from './processes.ts'
-import type { BotInstance, TwoBots } from './two-bots.ts'
+import { countDescriptors, readResidentBytes, listProcessTree } from './processes.ts'
+import type { BotInstance, TwoBotsEnvironment } from './two-bots.ts'
 
 export interface InstanceSample {
   readonly resident: number
@@ -28,7 +28,11 @@ export interface SoakSample {
   readonly rows: Readonly<Record<string, number>>
 }
 
-export async function takeSoakSample(bots: TwoBots, seconds: number, pulls: number): Promise<SoakSample> {
+export async function takeSoakSample(
+  bots: TwoBotsEnvironment,
+  seconds: number,
+  pulls: number,
+): Promise<SoakSample> {
   const [size] = await runQuery(bots.database, 'SELECT pg_database_size(current_database())::float8 AS bytes')
   return {
     seconds,
@@ -41,7 +45,7 @@ export async function takeSoakSample(bots: TwoBots, seconds: number, pulls: numb
 
 async function sampleInstance({ running, dataDirectory }: BotInstance): Promise<InstanceSample> {
   if (running?.process.pid === undefined) throw new Error('an instance is gone')
-  const [main = 0, ...children] = listWithDescendants(running.process.pid)
+  const [main = 0, ...children] = listProcessTree(running.process.pid)
   const metrics = await (await fetch(`${running.url}/metrics`)).text()
   const sum = (of: (id: number) => number) => children.reduce((all, id) => all + of(id), 0)
   return {
@@ -97,7 +101,7 @@ export interface GrowthTrend {
   readonly isWithin: boolean
 }
 
-const measuredQuantities = [
+const sampledResourceNames = [
   'resident',
   'heap',
   'descriptors',
@@ -106,7 +110,10 @@ const measuredQuantities = [
 ] as const
 
 /** The mean for children: their number follows the work, up to the size of the pools, and they stay warm. */
-function getQuantity(seat: InstanceSample | undefined, what: (typeof measuredQuantities)[number]): number {
+function getSampledResource(
+  seat: InstanceSample | undefined,
+  what: (typeof sampledResourceNames)[number],
+): number {
   if (seat === undefined) return NaN
   return what.startsWith('children') ? seat[what] / Math.max(1, seat.children) : seat[what]
 }
@@ -117,10 +124,10 @@ export function computeTrends(samples: readonly SoakSample[]): readonly GrowthTr
   const half = Math.floor(warm.length / 2)
   const seats = warm[0]?.instances.length ?? 0
   return Array.from({ length: seats }, (_, seat) =>
-    measuredQuantities.map((what) => {
+    sampledResourceNames.map((what) => {
       const series = warm.map((sample) => ({
         at: sample.seconds,
-        value: getQuantity(sample.instances[seat], what),
+        value: getSampledResource(sample.instances[seat], what),
       }))
       const before = computeMedian(series.slice(0, half).map(({ value }) => value))
       const after = computeMedian(series.slice(half).map(({ value }) => value))

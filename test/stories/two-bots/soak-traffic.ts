@@ -4,10 +4,10 @@ import { prependChannelEntry } from '../../../sandbox/demo/catalog-edits.ts'
 import { pushCatalogImages, demoRepositoryName } from '../../../sandbox/demo/demo-environment.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import type { SeededRandom } from '../../../simulate/seeded-random.ts'
-import { isShownOnHold } from './plans.ts'
-import { getPackageOwner, getCatalogPath, type TwoBots } from './two-bots.ts'
+import { isReportedOnHold } from './plans.ts'
+import { getPackageOwner, getCatalogPath, type TwoBotsEnvironment } from './two-bots.ts'
 
-export interface SoakTraffic {
+export interface SoakTrafficCounts {
   opened: number
   merged: number
   closed: number
@@ -27,14 +27,14 @@ interface PackageTraffic {
 
 export function createSoakTraffic(
   packages: readonly string[],
-  bots: TwoBots,
+  bots: TwoBotsEnvironment,
   dice: SeededRandom,
-): SoakTraffic {
+): SoakTrafficCounts {
   const { github, registry } = bots
   const textByPackage = new Map(packages.map((name) => [name, bots.textOf(name)]))
   const newest = new Map(packages.map((name) => [name, 1]))
   const busy = new Map<string, PackageTraffic>()
-  const traffic: SoakTraffic = {
+  const traffic: SoakTrafficCounts = {
     opened: 0,
     merged: 0,
     closed: 0,
@@ -102,7 +102,7 @@ export function createSoakTraffic(
       github.comment(pull, owner, '/hold')
       await github.draft(pull, false)
       const next = [() => void github.comment(pull, owner, '/unhold')]
-      return { pull, text, next, sees: () => isShownOnHold(pull) }
+      return { pull, text, next, sees: () => isReportedOnHold(pull) }
     }
     const pull = await opened(owner, text)
     if (kind === 'asked about') github.comment(pull, owner, '/recheck')

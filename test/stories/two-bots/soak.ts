@@ -8,7 +8,7 @@ import { SeededRandom } from '../../../simulate/seeded-random.ts'
 import { startLocalPostgres } from '../../adapters/store/local-postgres.ts'
 import { createSoakTraffic } from './soak-traffic.ts'
 import { leakBounds, takeSoakSample, computeTrends, type SoakSample } from './soak-sample.ts'
-import { openTwoBots } from './two-bots.ts'
+import { openTwoBotsEnvironment } from './two-bots.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,18 +29,18 @@ const postgresServer = await startLocalPostgres()
 if (postgresServer === undefined)
   throw new Error('there is no Postgres on this machine (/usr/lib/postgresql)')
 const packageNames = Array.from({ length: Number(values.packages) }, (_, index) => `package-${index}`)
-let twoBots
+let twoBotsEnvironment
 try {
-  twoBots = await openTwoBots({
+  twoBotsEnvironment = await openTwoBotsEnvironment({
     packages: packageNames,
     databaseUrl: await postgresServer.database(),
     publishes: false,
     sweepSeconds: 60,
     environment: { LOG_LEVEL: 'warn' },
   })
-  for (const seat of twoBots.instances) await twoBots.start(seat)
+  for (const seat of twoBotsEnvironment.instances) await twoBotsEnvironment.start(seat)
   console.log(`seed ${values.seed}, ${values.minutes} minutes, a pull request every ${values.every} s`)
-  const traffic = createSoakTraffic(packageNames, twoBots, new SeededRandom(Number(values.seed)))
+  const traffic = createSoakTraffic(packageNames, twoBotsEnvironment, new SeededRandom(Number(values.seed)))
   const samples: SoakSample[] = []
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
@@ -50,7 +50,7 @@ try {
     await traffic.step(seconds() >= opens * Number(values.every))
     opens = Math.max(opens, Math.ceil(seconds() / Number(values.every)))
     if (seconds() >= samples.length * Number(values.sample)) {
-      samples.push(await takeSoakSample(twoBots, Math.round(seconds()), traffic.opened))
+      samples.push(await takeSoakSample(twoBotsEnvironment, Math.round(seconds()), traffic.opened))
       printSample(samples.at(-1))
     }
     await pause(1000)
@@ -60,16 +60,19 @@ try {
     await traffic.step(false)
     await pause(1000)
   }
-  samples.push(await takeSoakSample(twoBots, Math.round(seconds()), traffic.opened))
+  samples.push(await takeSoakSample(twoBotsEnvironment, Math.round(seconds()), traffic.opened))
   printSample(samples.at(-1))
   printConclusion(samples)
   const stuck = traffic
     .open()
     .map((pull) => `#${pull.number} (${/^### (.*)$/m.exec(findBotComment(pull) ?? '')?.[1] ?? 'no comment'})`)
   console.log(
-    `${traffic.opened} opened, ${traffic.merged} merged, ${traffic.closed} closed, ${twoBots.github.requests.length} requests`,
+    `${traffic.opened} opened, ${traffic.merged} merged, ${traffic.closed} closed, ${twoBotsEnvironment.github.requests.length} requests`,
   )
-  const kinds = Object.groupBy(twoBots.github.requests, ({ method, template }) => `${method} ${template}`)
+  const kinds = Object.groupBy(
+    twoBotsEnvironment.github.requests,
+    ({ method, template }) => `${method} ${template}`,
+  )
   const most = Object.entries(kinds).toSorted(([, a = []], [, b = []]) => b.length - a.length)
   for (const [kind, all = []] of most.slice(0, 12))
     console.log(`  ${(all.length / Math.max(1, traffic.opened)).toFixed(1)} a pull request: ${kind}`)
@@ -78,7 +81,7 @@ try {
     process.exitCode = 1
   }
 } finally {
-  await twoBots?.close()
+  await twoBotsEnvironment?.close()
   await postgresServer.remove()
 }
 

@@ -13,7 +13,7 @@ import {
 import { botConfigPath, setUpPublishing } from '../../../sandbox/demo/set-up-publishing.ts'
 import type { MockRepository } from '../../../sandbox/github/github-data.ts'
 import { compileCacheDirectory } from '../../compile-cache.ts'
-import { listWithDescendants } from './processes.ts'
+import { listProcessTree } from './processes.ts'
 import { openWebhookBalancer } from './webhook-balancer.ts'
 
 /** A slot in which one instance runs at a time, and is restarted. */
@@ -26,7 +26,7 @@ export interface BotInstance {
   readonly log: string[]
 }
 
-export interface TwoBots extends Pick<BotEnvironment, 'github' | 'registry'> {
+export interface TwoBotsEnvironment extends Pick<BotEnvironment, 'github' | 'registry'> {
   readonly repository: MockRepository
   readonly database: string
   readonly instances: readonly BotInstance[]
@@ -38,7 +38,7 @@ export interface TwoBots extends Pick<BotEnvironment, 'github' | 'registry'> {
   close(): Promise<void>
 }
 
-export interface TwoBotsOptions {
+export interface TwoBotsEnvironmentOptions {
   /** Each has an owner: see ownerOf(). */
   readonly packages: readonly string[]
   readonly databaseUrl: string
@@ -52,7 +52,9 @@ export const getCatalogPath = (packageName: string): string => `catalogs/v4.20/$
 
 const maxLogLines = 3000
 
-export async function openTwoBots(options: TwoBotsOptions): Promise<TwoBots> {
+export async function openTwoBotsEnvironment(
+  options: TwoBotsEnvironmentOptions,
+): Promise<TwoBotsEnvironment> {
   const { packages, databaseUrl: database, sweepSeconds } = options
   const directory = await mkdtemp(join(tmpdir(), 'two-bots-'))
   // The number of requests is reported at the end. Exhausting the hourly limit is another story.
@@ -126,7 +128,7 @@ export async function openTwoBots(options: TwoBotsOptions): Promise<TwoBots> {
       async end(seat, signal) {
         const { running } = seat
         seat.running = undefined
-        const processes = running?.process.pid === undefined ? [] : listWithDescendants(running.process.pid)
+        const processes = running?.process.pid === undefined ? [] : listProcessTree(running.process.pid)
         await running?.kill(signal)
         return processes
       },

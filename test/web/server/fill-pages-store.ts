@@ -16,9 +16,9 @@ import { pullPublicationState } from '../../../src/jobs/pull-publication.ts'
 export const publicRepository = { owner: 'coast', name: 'operators' }
 export const privateRepository = { owner: 'coast', name: 'secret-operators' }
 /** Text of the private repository that must not appear without access to it. */
-export const privateText = 'unannounced-database'
+export const privateFindingText = 'unannounced-database'
 /** Untrusted text that would be markup, or reverse the line, if it were not escaped. */
-export const hostileText = '<script>alert(1)</script> "><img src=x onerror=alert(1)> \u202Eevil'
+export const maliciousHtmlText = '<script>alert(1)</script> "><img src=x onerror=alert(1)> \u202Eevil'
 
 export const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -62,7 +62,7 @@ const createFinding = (words: string): Finding => ({
 
 /** `isTame` omits the hostile text, for screenshots. */
 export async function fillPagesStore(store: Store, { isTame = false } = {}): Promise<void> {
-  const strange = isTame ? 'tidepool 0.5.1' : hostileText
+  const strange = isTame ? 'tidepool 0.5.1' : maliciousHtmlText
   await recordRepositories(store, startTime)
   const waits = {
     code: 'approval',
@@ -86,7 +86,7 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
       reasons: [
         {
           code: 'findings',
-          text: isTame ? 'validation found an error' : `validation found an error ${hostileText}`,
+          text: isTame ? 'validation found an error' : `validation found an error ${maliciousHtmlText}`,
         },
       ],
       checks: ['ownership: passed', 'validation: 1 error'],
@@ -103,8 +103,8 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
       reasons: [{ code: 'unanswered', text: 'the registry does not answer' }],
     }),
   )
-  await recordReport(store, 15, 'blocked', [createFinding(isTame ? '' : hostileText)])
-  await recordMerge(store)
+  await recordPullReport(store, 15, 'blocked', [createFinding(isTame ? '' : maliciousHtmlText)])
+  await recordMergedPull(store)
   const lease = await store.acquireLease('main', 60)
   if (lease === undefined) throw new Error('there is a lease already')
   await store.startMerge(lease, { ...createPendingMerge(12), begunAt: startTime - minuteMs })
@@ -116,12 +116,12 @@ export async function fillPagesStore(store: Store, { isTame = false } = {}): Pro
     by: { kind: 'person', login: 'harbormaster', user: toUserId(7), comment: 99 },
     pull: toPullNumber(13),
   })
-  await recordCatalog(store, isTame ? '' : hostileText)
+  await recordTestCatalog(store, isTame ? '' : maliciousHtmlText)
   await store.recordEvaluation(
     createPullEvaluation(3, 'wait', {
       repository: privateRepository,
-      title: privateText,
-      reasons: [{ code: 'approval', text: `an owner of ${privateText} must approve`, who: ['carol'] }],
+      title: privateFindingText,
+      reasons: [{ code: 'approval', text: `an owner of ${privateFindingText} must approve`, who: ['carol'] }],
     }),
   )
 }
@@ -145,7 +145,7 @@ const createPendingMerge = (pull: number) => ({
   config: 'default',
 })
 
-async function recordReport(store: Store, pull: number, kind: VerdictKind, findings: readonly Finding[]) {
+async function recordPullReport(store: Store, pull: number, kind: VerdictKind, findings: readonly Finding[]) {
   const { head, base, config } = createPendingMerge(pull)
   const verdict: PullVerdict = {
     kind,
@@ -178,7 +178,7 @@ async function recordReport(store: Store, pull: number, kind: VerdictKind, findi
 }
 
 /** #11 waited for a day, was approved, and was merged just now. */
-async function recordMerge(store: Store): Promise<void> {
+async function recordMergedPull(store: Store): Promise<void> {
   const own = { title: 'lighthouse 1.11.0', openedAt: startTime - 30 * hourMs }
   await store.recordEvaluation(
     createPullEvaluation(11, 'wait', {
@@ -196,7 +196,7 @@ async function recordMerge(store: Store): Promise<void> {
   await store.recordEvaluation(
     createPullEvaluation(11, 'merge', { ...own, approvals: [approved], at: startTime - minuteMs }),
   )
-  await recordReport(store, 11, 'merge', [])
+  await recordPullReport(store, 11, 'merge', [])
   await store.recordCommand(publicRepository, toPullNumber(11), {
     comment: 1,
     command: 'approve',
@@ -230,7 +230,7 @@ async function recordMerge(store: Store): Promise<void> {
   )
 }
 
-async function recordCatalog(store: Store, words: string): Promise<void> {
+async function recordTestCatalog(store: Store, words: string): Promise<void> {
   const root = 'catalogs/v4.20'
   const cache = openFileFactsCache()
   const read = readCatalogDirectory(

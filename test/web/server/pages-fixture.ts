@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
-import { toClientId } from '../../../sandbox/github/sign-in-pages.ts'
+import { toOAuthClientId } from '../../../sandbox/github/sign-in-pages.ts'
 import type { UnfreezeHandler, UnfreezeRequest } from '../../../src/web/server/unfreeze.ts'
 import { createPagesHandler } from '../../../src/web/server/pages-handler.ts'
 import { readSettings, type BotSettings } from '../../../src/jobs/settings.ts'
@@ -83,7 +83,7 @@ export async function openPagesFixture(): Promise<PagesFixture> {
     })
     environment = {
       PUBLIC_URL: `http://127.0.0.1:${port}`,
-      CLIENT_ID: toClientId(app),
+      CLIENT_ID: toOAuthClientId(app),
       CLIENT_SECRET: app.clientSecret,
     }
     return readSettings({ ...base, ...environment })

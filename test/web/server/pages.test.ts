@@ -14,16 +14,16 @@ import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
 import {
   fillPagesStore,
-  hostileText,
+  maliciousHtmlText,
   recordRepositories,
   minuteMs,
   publicRepository,
   privateRepository,
-  privateText,
+  privateFindingText,
 } from './fill-pages-store.ts'
 import { startTime, openPagesFixture, type PagesFixture } from './pages-fixture.ts'
 
-const browserTest = hasBrowser ? test : test.skip
+const testWithBrowser = hasBrowser ? test : test.skip
 if (!hasBrowser) reportSkipped('chromium')
 
 let pagesFixture: PagesFixture
@@ -98,7 +98,7 @@ describe('a visitor who is not signed in', () => {
         { pull: 12, state: 'merging' },
         { pull: 13, state: 'behind', behind: 12 },
         { pull: 14, state: 'wait', who: ['bob', 'coast/tidepool-owners'] },
-        { pull: 15, state: 'blocked', title: hostileText },
+        { pull: 15, state: 'blocked', title: maliciousHtmlText },
         { pull: 16, state: 'unknown' },
       ],
     })
@@ -206,7 +206,7 @@ describe('a visitor who is not signed in', () => {
     }
     expect((await fetchPage('/badge/coast/secret-operators.svg')).status).toBe(404)
     for (const path of ['/', '/home.json', '/overview.json', '/merged.json'])
-      expect(await fetchPageText(path)).not.toMatch(new RegExp(`${privateText}|secret-operators`))
+      expect(await fetchPageText(path)).not.toMatch(new RegExp(`${privateFindingText}|secret-operators`))
   })
 
   test('finds nothing if GitHub has not confirmed for an hour that a repository is public', async () => {
@@ -437,7 +437,7 @@ describe('a signed-in user', () => {
     expect(ann.location).toBe('/r/coast/secret-operators/pull/3')
     const page = await fetchPage(ann.location, { headers: { cookie: ann.cookie } })
     expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
-    expect(await page.text()).toContain(privateText)
+    expect(await page.text()).toContain(privateFindingText)
     expect(await fetchPageText('/home.json', { headers: { cookie: ann.cookie } })).toContain(
       'secret-operators',
     )
@@ -616,36 +616,39 @@ describe('in a browser', () => {
   }
 
   for (const { colorScheme, width } of looks)
-    browserTest(`every page can be read by everybody, ${colorScheme}, ${width} pixels wide`, async () => {
-      if (browser === undefined) return
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } })
-      try {
-        const page = await context.newPage()
-        const broken: string[] = []
-        page.on('console', (message) => void (message.type() === 'error' && broken.push(message.text())))
-        for (const path of [...allPagePaths, '/r/coast/nothing-here']) {
-          await page.goto(`${pagesFixture.url}${path}`)
-          expect([path, await faults(page)]).toEqual([path, []])
-          // Wide tables scroll; the page never does.
-          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    testWithBrowser(
+      `every page is readable and accessible, ${colorScheme}, ${width} pixels wide`,
+      async () => {
+        if (browser === undefined) return
+        const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } })
+        try {
+          const page = await context.newPage()
+          const broken: string[] = []
+          page.on('console', (message) => void (message.type() === 'error' && broken.push(message.text())))
+          for (const path of [...allPagePaths, '/r/coast/nothing-here']) {
+            await page.goto(`${pagesFixture.url}${path}`)
+            expect([path, await faults(page)]).toEqual([path, []])
+            // Wide tables scroll; the page never does.
+            expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+          }
+          expect(broken.filter((text) => !text.includes('404'))).toEqual([])
+        } finally {
+          await context.close()
         }
-        expect(broken.filter((text) => !text.includes('404'))).toEqual([])
-      } finally {
-        await context.close()
-      }
-    })
+      },
+    )
 
-  browserTest('signing in goes by GitHub and back, and out again', async () => {
+  testWithBrowser('signing in goes by GitHub and back, and out again', async () => {
     const page = await browser?.newPage()
     if (page === undefined) return
     await page.goto(`${pagesFixture.url}/r/coast/secret-operators`)
     await page.getByRole('link', { name: 'Sign in with GitHub' }).first().click()
     await page.getByRole('button', { name: 'Authorize as ann' }).click()
     expect(page.url()).toBe(`${pagesFixture.url}/r/coast/secret-operators`)
-    expect(await page.locator('main').innerText()).toContain(privateText)
+    expect(await page.locator('main').innerText()).toContain(privateFindingText)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.goto(`${pagesFixture.url}/r/coast/secret-operators`)
-    expect(await page.locator('main').innerText()).not.toContain(privateText)
+    expect(await page.locator('main').innerText()).not.toContain(privateFindingText)
     await page.close()
   })
 })

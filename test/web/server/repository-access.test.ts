@@ -3,16 +3,16 @@ import { beforeEach, expect, test } from '@jest/globals'
 import { createRepositoryAccess } from '../../../src/web/server/repository-access.ts'
 
 const repository = { owner: 'coast', name: 'secret' }
-const privateListing = { repository, installation: 1, isPublic: false, listedAt: 0 }
+const privateRepositoryListing = { repository, installation: 1, isPublic: false, listedAt: 0 }
 const createSession = (word: string) => ({ id: 7, login: 'ann', token: `token of ${word}`, word })
-const askedTokens: string[] = []
+const checkedAccessTokens: string[] = []
 let isSessionEnded = (_token: string) => false
 
-const readableRepositories = createRepositoryAccess({
+const repositoryAccess = createRepositoryAccess({
   pages: 'public',
   client: {
     checkReadAccess: (token) => {
-      askedTokens.push(token)
+      checkedAccessTokens.push(token)
       return Promise.resolve(isSessionEnded(token) ? 'ended' : 'yes')
     },
     authorizeUrl: () => '',
@@ -23,21 +23,29 @@ const readableRepositories = createRepositoryAccess({
   publicFor: 1,
   now: () => 5000,
 })
-beforeEach(() => void (askedTokens.length = 0))
+beforeEach(() => void (checkedAccessTokens.length = 0))
 
 test('an answer is cached for its session alone', async () => {
   isSessionEnded = (token) => token.includes('two')
-  expect(await readableRepositories.checkRead(createSession('one'), repository, privateListing)).toBe('yes')
-  expect(await readableRepositories.checkRead(createSession('one'), repository, privateListing)).toBe('yes')
-  expect(askedTokens).toEqual(['token of one'])
-  expect(await readableRepositories.checkRead(createSession('two'), repository, privateListing)).toBe('ended')
+  expect(await repositoryAccess.checkRead(createSession('one'), repository, privateRepositoryListing)).toBe(
+    'yes',
+  )
+  expect(await repositoryAccess.checkRead(createSession('one'), repository, privateRepositoryListing)).toBe(
+    'yes',
+  )
+  expect(checkedAccessTokens).toEqual(['token of one'])
+  expect(await repositoryAccess.checkRead(createSession('two'), repository, privateRepositoryListing)).toBe(
+    'ended',
+  )
 })
 
 test('an act is asked about each time', async () => {
   isSessionEnded = () => false
-  expect(await readableRepositories.checkAction(createSession('three'), repository)).toBe('yes')
-  expect(await readableRepositories.checkRead(createSession('three'), repository, privateListing)).toBe('yes')
+  expect(await repositoryAccess.checkAction(createSession('three'), repository)).toBe('yes')
+  expect(await repositoryAccess.checkRead(createSession('three'), repository, privateRepositoryListing)).toBe(
+    'yes',
+  )
   isSessionEnded = () => true
-  expect(await readableRepositories.checkAction(createSession('three'), repository)).toBe('ended')
-  expect(askedTokens).toEqual(['token of three', 'token of three'])
+  expect(await repositoryAccess.checkAction(createSession('three'), repository)).toBe('ended')
+  expect(checkedAccessTokens).toEqual(['token of three', 'token of three'])
 })

@@ -8,7 +8,7 @@ import {
 } from '../../../src/web/server/request-rate-limiter.ts'
 
 const hourMs = 3600_000
-const createSightQuestion = (more: Partial<VisibilityInputs>): VisibilityInputs => ({
+const createVisibilityInputs = (more: Partial<VisibilityInputs>): VisibilityInputs => ({
   pages: 'public',
   listed: { isPublic: true, listedAt: 0 },
   isSignedIn: false,
@@ -16,13 +16,17 @@ const createSightQuestion = (more: Partial<VisibilityInputs>): VisibilityInputs 
   publicFor: hourMs,
   ...more,
 })
-const privateListing = { isPublic: false, listedAt: 0 }
+const privateRepositoryListing = { isPublic: false, listedAt: 0 }
 
 test.each([
   ['a public repository, for a visitor', {}, 'yes'],
-  ['a private repository, for a visitor', { listed: privateListing }, 'no'],
+  ['a private repository, for a visitor', { listed: privateRepositoryListing }, 'no'],
   ['a repository without the App, for a visitor', { listed: undefined }, 'no'],
-  ['a private repository, for a signed-in user', { listed: privateListing, isSignedIn: true }, 'ask'],
+  [
+    'a private repository, for a signed-in user',
+    { listed: privateRepositoryListing, isSignedIn: true },
+    'ask',
+  ],
   ['a repository without the App, for a signed-in user', { listed: undefined, isSignedIn: true }, 'ask'],
   ['a repository last listed as public an hour ago, for a visitor', { now: hourMs + 1 }, 'no'],
   [
@@ -37,14 +41,16 @@ test.each([
     'yes',
   ],
   ['a public repository with PAGES=off, for a signed-in user', { pages: 'off', isSignedIn: true }, 'no'],
-] as const)('%s', (_name, more, sight) => expect(decideVisibility(createSightQuestion(more))).toBe(sight))
+] as const)('%s', (_name, more, sight) => expect(decideVisibility(createVisibilityInputs(more))).toBe(sight))
 
 test('no settings show a private repository without asking GitHub', () => {
   for (const pages of ['off', 'public', 'signed-in'] as const)
     for (const isSignedIn of [false, true])
       for (const now of [0, 2 * hourMs])
         expect(
-          decideVisibility(createSightQuestion({ pages, isSignedIn, now, listed: privateListing })),
+          decideVisibility(
+            createVisibilityInputs({ pages, isSignedIn, now, listed: privateRepositoryListing }),
+          ),
         ).not.toBe('yes')
 })
 

@@ -74,14 +74,14 @@ test('the cookie of a started sign-in is not accepted as a session', async () =>
   ).toBeUndefined()
 })
 
-async function openSession(by = signIn, also = '') {
+async function completeSignIn(by = signIn, also = '') {
   const { state, cookie } = startSignIn()
   const done = await by.finish(createRequestWithCookie(`${cookie}; ${also}`), createCallbackQuery(state))
   return done?.cookies[0]?.split(';')[0] ?? ''
 }
 
 test('ending a session ends it on every instance and after a restart, without affecting others', async () => {
-  const [mine, other] = [await openSession(), await openSession()]
+  const [mine, other] = [await completeSignIn(), await completeSignIn()]
   const session = await signIn.readSession(createRequestWithCookie(mine))
   if (session === undefined) throw new Error('there is no session')
   const elsewhere = createSignInFlow({ ...signInOptions, store })
@@ -96,15 +96,15 @@ test('ending a session ends it on every instance and after a restart, without af
 })
 
 test('rejects a session that the store does not know, even if its seal is valid', async () => {
-  const mine = await openSession()
+  const mine = await completeSignIn()
   const empty = createSignInFlow({ ...signInOptions, store: openMemoryCache({ now: () => clockState.now }) })
   expect(await empty.readSession(createRequestWithCookie(mine))).toBeUndefined()
 })
 
 test('signing in ends the session that the browser had', async () => {
-  const before = await openSession()
+  const before = await completeSignIn()
   revokedTokens.length = 0
-  const after = await openSession(signIn, before)
+  const after = await completeSignIn(signIn, before)
   expect(await signIn.readSession(createRequestWithCookie(before))).toBeUndefined()
   expect(await signIn.readSession(createRequestWithCookie(after))).toMatchObject({ login: 'ann' })
   expect(revokedTokens).toEqual(['ghu_token'])
@@ -121,13 +121,13 @@ test('limits the number of store entries per user', async () => {
     },
   }
   const busy = createSignInFlow({ ...signInOptions, store: counting })
-  for (let turn = 0; turn < 2000; turn++) await openSession(busy)
+  for (let turn = 0; turn < 2000; turn++) await completeSignIn(busy)
   expect(keys.size).toBeGreaterThan(200)
   expect(keys.size).toBeLessThanOrEqual(256)
 })
 
 test('if the store fails, signing out fails but still revokes the token', async () => {
-  const mine = await openSession()
+  const mine = await completeSignIn()
   const broken = createSignInFlow({
     ...signInOptions,
     store: { ...store, putCached: () => Promise.reject(new Error('the store is away')) },

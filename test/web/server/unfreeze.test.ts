@@ -8,7 +8,11 @@ import type { UnfreezeRequest } from '../../../src/ports/merge-freezes.ts'
 const repository = { owner: 'coast', name: 'operators' }
 const listedRepository = { repository, installation: 1, isPublic: true, listedAt: 0 }
 
-async function pressResume(config: string, answers: (question: ForgeQuestion) => object, branch = 'main') {
+async function submitUnfreezeRequest(
+  config: string,
+  answers: (question: ForgeQuestion) => object,
+  branch = 'main',
+) {
   const ended: UnfreezeRequest[] = []
   const done: string[] = []
   const fetched: string[] = []
@@ -47,12 +51,15 @@ async function pressResume(config: string, answers: (question: ForgeQuestion) =>
   return { why, ended, done, fetched }
 }
 
-const answerWithRole = (role: string) => (question: ForgeQuestion) =>
+const createRoleAnswerer = (role: string) => (question: ForgeQuestion) =>
   question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
-const roleConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
+const maintainerRolesConfig = 'owners:\n  maintainerRoles: [admin, maintain]\n'
 
 test('lets a maintainer by role end the freeze in their name, and enqueues a sweep', async () => {
-  const { why, ended, done } = await pressResume(roleConfig, answerWithRole('maintain'))
+  const { why, ended, done } = await submitUnfreezeRequest(
+    maintainerRolesConfig,
+    createRoleAnswerer('maintain'),
+  )
   expect(why).toBeUndefined()
   expect(ended).toMatchObject([
     { repository, branch: 'main', kinds: ['frozen'], by: { kind: 'page', login: 'Ann', user: 7 } },
@@ -61,16 +68,16 @@ test('lets a maintainer by role end the freeze in their name, and enqueues a swe
 })
 
 test.each([
-  ['a user with write access only', roleConfig, answerWithRole('write')],
-  ['an admin if roles grant no rights', 'owners:\n  maintainerRoles: []\n', answerWithRole('admin')],
+  ['a user with write access only', maintainerRolesConfig, createRoleAnswerer('write')],
+  ['an admin if roles grant no rights', 'owners:\n  maintainerRoles: []\n', createRoleAnswerer('admin')],
   [
     'any user if GitHub does not answer',
-    roleConfig,
+    maintainerRolesConfig,
     () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 }),
   ],
-  ['any user if the configuration is unreadable', 'owners: [', answerWithRole('admin')],
+  ['any user if the configuration is unreadable', 'owners: [', createRoleAnswerer('admin')],
 ])('rejects %s', async (_name, config, answers) => {
-  const { why, ended, done } = await pressResume(config, answers)
+  const { why, ended, done } = await submitUnfreezeRequest(config, answers)
   expect(why).toMatch(/maintainer/)
   expect([ended, done]).toEqual([[], []])
 })
@@ -81,14 +88,18 @@ test('a listed login counts for the account that has it, and for no other', asyn
     question.kind === 'user'
       ? { kind: 'person', person: { id, login: 'ann', kind: 'user' } }
       : { kind: 'role', role: 'none' }
-  expect((await pressResume(config, account(7))).ended).toHaveLength(1)
-  expect((await pressResume(config, account(8))).ended).toHaveLength(0)
+  expect((await submitUnfreezeRequest(config, account(7))).ended).toHaveLength(1)
+  expect((await submitUnfreezeRequest(config, account(8))).ended).toHaveLength(0)
 })
 
 test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
   'a branch without a freeze is never fetched or unfrozen: %j',
   async (branch) => {
-    const { why, ended, fetched } = await pressResume(roleConfig, answerWithRole('maintain'), branch)
+    const { why, ended, fetched } = await submitUnfreezeRequest(
+      maintainerRolesConfig,
+      createRoleAnswerer('maintain'),
+      branch,
+    )
     expect(why).toBe('This freeze has already ended.')
     expect([ended, fetched]).toEqual([[], []])
   },

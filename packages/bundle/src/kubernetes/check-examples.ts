@@ -5,8 +5,8 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import type { BundleFiles } from '../bundle-files.ts'
 import { exampleAnnotationKeys } from '../csv-examples.ts'
 import { getField, asList, asObject, asString } from '../fields.ts'
-import { createObjectLocator, readBundleObjects } from '../plain/bundle-object.ts'
-import { toJsonData } from '../manifest-document.ts'
+import { createManifestObjectLocator, readBundleManifestObjects } from '../plain/bundle-object.ts'
+import { convertValueToJson } from '../manifest-document.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import { invalidExample } from '../rules/reported-rules.ts'
 import { getVersionSchema } from '../upgrade/flat-schema.ts'
@@ -14,14 +14,16 @@ import { findSchemaProblems } from './structural-schema.ts'
 
 /** Skips APIs that the bundle doesn't define, and unreadable annotations, which `broken-examples` reports. */
 export function checkExamples(files: BundleFiles): readonly Finding[] {
-  const { objects } = readBundleObjects(files)
+  const { objects } = readBundleManifestObjects(files)
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
   if (!csv) return []
   const schemas = findCrdSchemas(
-    objects.filter(({ kind }) => kind === 'CustomResourceDefinition').map(({ tree }) => toJsonData(tree)),
+    objects
+      .filter(({ kind }) => kind === 'CustomResourceDefinition')
+      .map(({ tree }) => convertValueToJson(tree)),
   )
-  const locate = createObjectLocator(files)
-  const annotations = getField(toJsonData(csv.tree), 'metadata', 'annotations')
+  const locate = createManifestObjectLocator(files)
+  const annotations = getField(convertValueToJson(csv.tree), 'metadata', 'annotations')
   return exampleAnnotationKeys
     .flatMap((annotation) =>
       parseExamples(getField(annotations, annotation)).flatMap((example): Finding[] => {

@@ -3,7 +3,11 @@
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { BundleFiles } from '../bundle-files.ts'
-import { createObjectLocator, readBundleObjects, type ParsedManifestObject } from '../plain/bundle-object.ts'
+import {
+  createManifestObjectLocator,
+  readBundleManifestObjects,
+  type ParsedManifestObject,
+} from '../plain/bundle-object.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import { missingManifestField, mistypedManifestField, unknownManifestField } from '../rules/reported-rules.ts'
 import { detectBundleFormat } from '../bundle-format.ts'
@@ -14,9 +18,9 @@ import { findSchemaName, type SchemaType } from './schemas.ts'
 
 /** Sorted. Skips kinds and versions that aren't part of Kubernetes, because their schemas exist only on clusters. */
 export function checkManifests(files: BundleFiles): readonly Finding[] {
-  const locate = createObjectLocator(files)
+  const locate = createManifestObjectLocator(files)
   const rejected = findPathsRejectedByOpm(files)
-  return readBundleObjects(files)
+  return readBundleManifestObjects(files)
     .objects.flatMap((object) => {
       const type = findObjectSchemaType(object)
       if (type === undefined) return []
@@ -31,7 +35,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
               if (rejected.has(formatLocationKey(object.file, path))) return []
               return [createFinding(mistypedManifestField, locate(object, path), { ...data, wanted, found })]
             case 'missing':
-              return isReportedByOtherRule(object, path)
+              return isFieldReportedByOtherRule(object, path)
                 ? []
                 : [createFinding(missingManifestField, locate(object, path.slice(0, -1)), data)]
           }
@@ -48,11 +52,11 @@ function findObjectSchemaType({ apiVersion, kind }: ParsedManifestObject): Schem
 }
 
 /** Reported by `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
-const fieldsOfOtherRulesPattern =
+const fieldsReportedByOtherRulesPattern =
   /^spec\.(?:displayName|install|install\.strategy|relatedImages\[\d+\]\.image|install\.spec\.deployments\[\d+\]\.name)$/
 
-function isReportedByOtherRule({ kind }: ParsedManifestObject, path: FieldPath): boolean {
-  return kind === 'ClusterServiceVersion' && fieldsOfOtherRulesPattern.test(formatFieldPath(path))
+function isFieldReportedByOtherRule({ kind }: ParsedManifestObject, path: FieldPath): boolean {
+  return kind === 'ClusterServiceVersion' && fieldsReportedByOtherRulesPattern.test(formatFieldPath(path))
 }
 
 /** Locations that `unreadable-bundle` reports, because opm also rejects some wrong types. */

@@ -4,7 +4,7 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { Value } from '@catalog-bot/fbc/go/tree'
-import { toJsonData } from '../manifest-document.ts'
+import { convertValueToJson } from '../manifest-document.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas.ts'
 
@@ -48,11 +48,11 @@ export interface CoercionResult {
 }
 
 /** A longer list doesn't help a reader. */
-const maxMismatches = 100
+const maxSchemaMismatches = 100
 /** Deeper than any CRD schema; documents are untrusted. */
-const maxDepth = 200
+const maxCoercionDepth = 200
 /** Aliases can expand without limit. */
-const maxValues = 400_000
+const maxCoercedValues = 400_000
 
 export function coerceToSchema(type: SchemaType, value: Value): CoercionResult {
   const fitter = new SchemaCoercer()
@@ -125,14 +125,14 @@ const pointerFieldNames: ReadonlySet<string> = new Set([
 
 class SchemaCoercer {
   readonly mismatches: SchemaMismatch[] = []
-  private remainingValues = maxValues
+  private remainingValues = maxCoercedValues
 
   coerce(written: SchemaType, value: Value, path: FieldPath): Json | undefined {
     const schema = findUnionType(written)
     if (schema) return this.union(schema, value, path)
     const type = resolveSchemaType(written)
     if (value.kind === 'null') return undefined
-    if (path.length > maxDepth || this.remainingValues-- <= 0) return undefined
+    if (path.length > maxCoercionDepth || this.remainingValues-- <= 0) return undefined
     if (typeof type === 'string') return this.scalar(type, value, path)
     if (isListType(type)) return this.list(type[0], value, path)
     if (!('fields' in type)) return this.map(type.values, value, path)
@@ -140,11 +140,11 @@ class SchemaCoercer {
   }
 
   private scalar(type: string, value: Value, path: FieldPath): Json | undefined {
-    if (type === ':any') return toJsonData(value) ?? null
+    if (type === ':any') return convertValueToJson(value) ?? null
     if (type === ':object')
-      return value.kind === 'map' ? toJsonData(value) : this.mismatch('an object', value, path)
+      return value.kind === 'map' ? convertValueToJson(value) : this.mismatch('an object', value, path)
     const scalar = scalarTypes[type]
-    if (!scalar) return toJsonData(value) ?? null
+    if (!scalar) return convertValueToJson(value) ?? null
     const fitted = scalar.fit(value)
     return fitted === undefined ? this.mismatch(scalar.words, value, path) : fitted
   }
@@ -209,7 +209,7 @@ class SchemaCoercer {
   }
 
   private report(misfit: SchemaMismatch): void {
-    if (this.mismatches.length < maxMismatches) this.mismatches.push(misfit)
+    if (this.mismatches.length < maxSchemaMismatches) this.mismatches.push(misfit)
   }
 }
 

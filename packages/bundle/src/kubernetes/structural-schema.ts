@@ -11,8 +11,8 @@ export interface SchemaProblem {
 }
 
 /** A longer list doesn't help a reader. */
-const maxProblems = 20
-const maxDepth = 100
+const maxSchemaProblems = 20
+const maxSchemaDepth = 100
 /** Limits work, because alternatives can check the same value repeatedly. */
 const maxValidationSteps = 100_000
 
@@ -20,17 +20,21 @@ const maxValidationSteps = 100_000
 export function findSchemaProblems(schema: Json | undefined, object: JsonObject): readonly SchemaProblem[] {
   const validator = new SchemaValidator()
   validator.visit(asObject(schema), object, [], true)
-  return validator.problems.slice(0, maxProblems)
+  return validator.problems.slice(0, maxSchemaProblems)
 }
 
-const commonObjectFields = new Set(['apiVersion', 'kind', 'metadata'])
+const commonKubernetesObjectFields = new Set(['apiVersion', 'kind', 'metadata'])
 
 class SchemaValidator {
   problems: SchemaProblem[] = []
   private steps = 0
 
   visit(schema: JsonObject, value: Json, path: FieldPath, isObject = false): void {
-    if (path.length > maxDepth || this.steps++ > maxValidationSteps || this.problems.length > maxProblems)
+    if (
+      path.length > maxSchemaDepth ||
+      this.steps++ > maxValidationSteps ||
+      this.problems.length > maxSchemaProblems
+    )
       return
     if (value === null) {
       if (schema['nullable'] !== true && schema['type'] !== undefined)
@@ -128,7 +132,7 @@ class SchemaValidator {
         this.report(path, `does not set "${name}", which the schema requires`)
     for (const [name, inner] of Object.entries(value)) {
       const at = [...path, name]
-      if (isEmbedded && commonObjectFields.has(name)) continue
+      if (isEmbedded && commonKubernetesObjectFields.has(name)) continue
       if (Object.hasOwn(properties, name)) this.visit(asObject(properties[name]), inner, at)
       else if (typeof additional === 'object' && additional !== null)
         this.visit(asObject(additional), inner, at)

@@ -42,7 +42,7 @@ interface LocatedManifestDocument {
   readonly end: number
 }
 
-export const readBundleObjects = memoizePerObject((files: BundleFiles): ParsedManifestObjects => {
+export const readBundleManifestObjects = memoizePerObject((files: BundleFiles): ParsedManifestObjects => {
   const objects: ParsedManifestObject[] = []
   const unreadable: UnreadableManifest[] = []
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests', { hidden: true })) {
@@ -57,7 +57,7 @@ export const readBundleObjects = memoizePerObject((files: BundleFiles): ParsedMa
   return { objects, unreadable }
 })
 
-export function createObjectLocator(
+export function createManifestObjectLocator(
   files: BundleFiles,
 ): (object: ParsedManifestObject, path: FieldPath) => Location {
   const locators = new Map<string, (path: FieldPath) => Omit<Location, 'file'>>()
@@ -87,14 +87,14 @@ function* parseManifestDocuments(bytes: Uint8Array): Generator<LocatedManifestDo
 
 function* parseJsonDocuments(text: string, length: number): Generator<LocatedManifestDocument> {
   for (let at = skipJsonSpace(text, 0); at < text.length;) {
-    const { value, end } = parseJsonAt(text, at)
+    const { value, end } = parseJsonAtOffset(text, at)
     // Only the first document supports location lookup, because offsets in the others count bytes, not characters.
     yield { value, start: 0, end: length }
     at = skipJsonSpace(text, end)
   }
 }
 
-function parseJsonAt(text: string, at: number): { readonly value: Value; readonly end: number } {
+function parseJsonAtOffset(text: string, at: number): { readonly value: Value; readonly end: number } {
   try {
     return readJson(text, at)
   } catch (error) {
@@ -132,14 +132,14 @@ function parseObjectIdentity(
   tree: MapValue,
 ): Pick<ParsedManifestObject, 'apiVersion' | 'kind' | 'name' | 'tree'> {
   return {
-    apiVersion: getScalarField(tree, 'apiVersion'),
-    kind: getScalarField(tree, 'kind'),
-    name: getScalarField(getMapValue(tree, 'metadata'), 'name'),
+    apiVersion: getStringFieldOrEmpty(tree, 'apiVersion'),
+    kind: getStringFieldOrEmpty(tree, 'kind'),
+    name: getStringFieldOrEmpty(getMapValue(tree, 'metadata'), 'name'),
     tree,
   }
 }
 
-function getScalarField(value: Value | undefined, key: string): string {
+function getStringFieldOrEmpty(value: Value | undefined, key: string): string {
   const inner = getMapValue(value, key)
   return inner?.kind === 'string' ? inner.value : ''
 }

@@ -1,6 +1,6 @@
 // The service of a deployment with webhooks, and the provider of its certificate: cert-manager or OpenShift.
 import { getField, asObject } from '../fields.ts'
-import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
+import { createRenderedObject, type ManifestGeneratorInput } from './generator-input.ts'
 import { formatObjectName } from './object-name.ts'
 import type { JsonObject, RenderedObject } from './rendering.ts'
 
@@ -15,7 +15,7 @@ export function formatCertificateName(deployment: string): string {
 
 /** Returns the object with the annotation that makes the provider inject its certificate authority. */
 export function addCaInjectionAnnotation(
-  generation: GeneratorInput,
+  generation: ManifestGeneratorInput,
   deployment: string,
   object: RenderedObject,
 ): RenderedObject {
@@ -31,7 +31,7 @@ export function addCaInjectionAnnotation(
 
 /** Adds the annotation that requests a certificate from OpenShift. cert-manager uses separate objects instead. */
 export function addServingCertAnnotation(
-  { certificates }: GeneratorInput,
+  { certificates }: ManifestGeneratorInput,
   deployment: string,
   service: RenderedObject,
 ): RenderedObject {
@@ -48,7 +48,7 @@ function addAnnotations(object: RenderedObject, annotations: JsonObject): Render
 }
 
 /** One issuer and one certificate for each deployment, sorted by name, because OLM defines no order. */
-export function generateCertificates(generation: GeneratorInput): readonly RenderedObject[] {
+export function generateCertificates(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   const { csv, installNamespace: namespace } = generation
   if (generation.certificates !== 'cert-manager') return []
   const deployments = new Set(csv.webhooks.map(({ deployment }) => deployment))

@@ -3,12 +3,12 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getField, asList, asObject, asString } from '../fields.ts'
 import { formatCertificateName } from './certificates.ts'
-import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
+import { createRenderedObject, type ManifestGeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject, DeploymentConfig } from './rendering.ts'
 
-const requiredSchedulingField = 'requiredDuringSchedulingIgnoredDuringExecution'
+const requiredAffinityField = 'requiredDuringSchedulingIgnoredDuringExecution'
 
-const preferredSchedulingField = 'preferredDuringSchedulingIgnoredDuringExecution'
+const preferredAffinityField = 'preferredDuringSchedulingIgnoredDuringExecution'
 
 /** OLM's mount paths and file names for certificates: first for webhooks, then for API services. */
 const certificateVolumeMounts = [
@@ -24,7 +24,7 @@ const certificateVolumeMounts = [
   },
 ] as const
 
-export function generateDeployments(generation: GeneratorInput): readonly RenderedObject[] {
+export function generateDeployments(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   const { csv, installNamespace, watchNamespaces, certificates, deploymentConfig } = generation
   const served = new Set(csv.webhooks.map(({ deployment }) => deployment))
   return csv.deployments.map(({ name, spec, labels }) => {
@@ -104,12 +104,12 @@ function applyDeploymentConfig(deployment: RenderedObject, config: DeploymentCon
   const pod = applyConfigToPod(asObject(template['spec']), config)
   const whole = {
     ...deployment.manifest,
-    metadata: withAnnotations(deployment.manifest['metadata'], config.annotations),
+    metadata: addAnnotationsToMetadata(deployment.manifest['metadata'], config.annotations),
     spec: {
       ...spec,
       template: {
         ...template,
-        metadata: withAnnotations(template['metadata'], config.annotations),
+        metadata: addAnnotationsToMetadata(template['metadata'], config.annotations),
         spec: pod,
       },
     },
@@ -121,28 +121,28 @@ function applyConfigToPod(pod: JsonObject, config: DeploymentConfig): JsonObject
   const { env, envFrom, volumes, volumeMounts, tolerations, resources, nodeSelector, affinity } = config
   const containers = asList(pod['containers']).map((container) => ({
     ...asObject(container),
-    ...(env && env.length > 0 && { env: overrideEntriesByName(getField(container, 'env'), env) }),
+    ...(env && env.length > 0 && { env: overrideListEntriesByName(getField(container, 'env'), env) }),
     ...(envFrom &&
-      envFrom.length > 0 && { envFrom: appendMissingEntries(getField(container, 'envFrom'), envFrom) }),
+      envFrom.length > 0 && { envFrom: appendMissingListEntries(getField(container, 'envFrom'), envFrom) }),
     ...(volumeMounts &&
       volumeMounts.length > 0 && {
-        volumeMounts: overrideEntriesByName(getField(container, 'volumeMounts'), volumeMounts),
+        volumeMounts: overrideListEntriesByName(getField(container, 'volumeMounts'), volumeMounts),
       }),
     ...(resources && { resources }),
   }))
   return {
     ...pod,
     ...(pod['containers'] !== undefined && { containers }),
-    ...(volumes && volumes.length > 0 && { volumes: overrideEntriesByName(pod['volumes'], volumes) }),
+    ...(volumes && volumes.length > 0 && { volumes: overrideListEntriesByName(pod['volumes'], volumes) }),
     ...(tolerations &&
-      tolerations.length > 0 && { tolerations: appendMissingEntries(pod['tolerations'], tolerations) }),
+      tolerations.length > 0 && { tolerations: appendMissingListEntries(pod['tolerations'], tolerations) }),
     ...(nodeSelector && { nodeSelector }),
     ...(affinity && { affinity: mergeAffinity(asObject(pod['affinity']), affinity) }),
   }
 }
 
 /** An entry replaces the original entry with its name, or the last one if there are several. */
-function overrideEntriesByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
+function overrideListEntriesByName(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
   const result = [...asList(list)]
   const before = result.map((entry) => asString(getField(entry, 'name')))
   for (const entry of entries) {
@@ -154,7 +154,7 @@ function overrideEntriesByName(list: Json | undefined, entries: readonly JsonObj
 }
 
 /** Skips entries that are already present. */
-function appendMissingEntries(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
+function appendMissingListEntries(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
   const result = [...asList(list)]
   for (const entry of entries)
     if (!result.some((other) => toCanonicalJson(other) === toCanonicalJson(entry))) result.push(entry)
@@ -167,7 +167,9 @@ function appendMissingEntries(list: Json | undefined, entries: readonly JsonObje
  */
 function mergeAffinity(before: JsonObject, affinity: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...before }
-  const parts = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].filter((part) => isPresent(affinity[part]))
+  const parts = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].filter((part) =>
+    isNonNullJson(affinity[part]),
+  )
   if (parts.length === 0) return {}
   for (const part of parts)
     if (isEmptyAffinity(affinity[part])) delete result[part]
@@ -175,19 +177,19 @@ function mergeAffinity(before: JsonObject, affinity: JsonObject): JsonObject {
   return Object.values(result).every(isEmptyAffinity) ? {} : result
 }
 
-function isPresent(value: Json | undefined): boolean {
+function isNonNullJson(value: Json | undefined): boolean {
   return value !== undefined && value !== null
 }
 
 function isEmptyAffinity(part: Json | undefined): boolean {
-  const requiredTerms = getField(part, requiredSchedulingField)
+  const requiredTerms = getField(part, requiredAffinityField)
   const terms = Array.isArray(requiredTerms)
     ? requiredTerms
     : asList(getField(requiredTerms, 'nodeSelectorTerms'))
-  return terms.length === 0 && asList(getField(part, preferredSchedulingField)).length === 0
+  return terms.length === 0 && asList(getField(part, preferredAffinityField)).length === 0
 }
 
-function withAnnotations(
+function addAnnotationsToMetadata(
   metadata: Json | undefined,
   annotations: DeploymentConfig['annotations'],
 ): JsonObject {

@@ -7,7 +7,7 @@ import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { RenderRejection } from './rendering.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
 
-type RegistryV1Check = (csv: CsvRenderFields, bundle: RegistryV1Bundle) => Iterable<RenderRejection>
+type RegistryV1BundleCheck = (csv: CsvRenderFields, bundle: RegistryV1Bundle) => Iterable<RenderRejection>
 
 export function findBundleRejections(
   csv: CsvRenderFields,
@@ -33,7 +33,7 @@ const toCsvWebhookLocation = (csv: CsvRenderFields, webhook: CsvWebhook | undefi
   toCsvSpecLocation(csv, 'webhookdefinitions', webhook ? csv.webhooks.indexOf(webhook) : 0, ...path)
 
 function* findDuplicateDeployments(csv: CsvRenderFields): Generator<RenderRejection> {
-  for (const name of findRepeatedStrings(csv.deployments.map((one) => one.name)))
+  for (const name of findDuplicateStrings(csv.deployments.map((one) => one.name)))
     yield {
       message: `cluster service version contains duplicate strategy deployment spec '${name}'`,
       at: toCsvDeploymentLocation(csv, name),
@@ -43,7 +43,7 @@ function* findDuplicateDeployments(csv: CsvRenderFields): Generator<RenderReject
 
 function* findInvalidDeploymentNames(csv: CsvRenderFields): Generator<RenderRejection> {
   for (const name of toSortedUniqueStrings(csv.deployments.map((one) => one.name))) {
-    const problems = findSubdomainProblems(name)
+    const problems = findDnsSubdomainProblems(name)
     if (problems.length > 0)
       yield {
         message: `invalid cluster service version strategy deployment name '${name}': ${problems.join(', ')}`,
@@ -55,7 +55,7 @@ function* findInvalidDeploymentNames(csv: CsvRenderFields): Generator<RenderReje
 }
 
 function* findDuplicateCrds(_csv: CsvRenderFields, { crds }: RegistryV1Bundle): Generator<RenderRejection> {
-  for (const name of findRepeatedStrings(crds.map((crd) => crd.name))) {
+  for (const name of findDuplicateStrings(crds.map((crd) => crd.name))) {
     const { file = '' } = crds.findLast((crd) => crd.name === name) ?? {}
     yield {
       message: `bundle contains duplicate custom resource definition '${name}'`,
@@ -118,7 +118,7 @@ function* findWebhooksWithoutDeployment(csv: CsvRenderFields): Generator<RenderR
 function* findDuplicateWebhooks(csv: CsvRenderFields): Generator<RenderRejection> {
   for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
-    for (const name of findRepeatedStrings(ofType.map((one) => one.name)))
+    for (const name of findDuplicateStrings(ofType.map((one) => one.name)))
       yield {
         message: `duplicate webhook '${name}' of type '${type}'`,
         at: toCsvWebhookLocation(
@@ -135,7 +135,7 @@ function* findInvalidWebhookNames(csv: CsvRenderFields): Generator<RenderRejecti
   for (const type of toSortedUniqueStrings(csv.webhooks.map((one) => one.type))) {
     const ofType = csv.webhooks.filter((one) => one.type === type)
     for (const name of toSortedUniqueStrings(ofType.map((one) => one.name))) {
-      const problems = findSubdomainProblems(name)
+      const problems = findDnsSubdomainProblems(name)
       if (problems.length > 0)
         yield {
           message: `webhook of type '${type}' has invalid name '${name}': ${problems.join(',')}`,
@@ -153,7 +153,7 @@ function* findCrdsWithSeveralConversions(csv: CsvRenderFields): Generator<Render
   const references = getConversionWebhooks(csv).flatMap(({ name, conversionCrds }) =>
     conversionCrds.map((crd) => ({ name, crd })),
   )
-  for (const crd of findRepeatedStrings(references.map((one) => one.crd))) {
+  for (const crd of findDuplicateStrings(references.map((one) => one.crd))) {
     const names = references.filter((one) => one.crd === crd).map((one) => one.name)
     yield {
       message: `conversion webhooks [${names.sort(compareStrings).join(',')}] reference same custom resource definition '${crd}'`,
@@ -217,7 +217,7 @@ function* findUnsupportedKinds(
 }
 
 /** OLM's order. */
-const registryV1Checks: readonly RegistryV1Check[] = [
+const registryV1Checks: readonly RegistryV1BundleCheck[] = [
   findDuplicateDeployments,
   findInvalidDeploymentNames,
   findDuplicateCrds,
@@ -237,12 +237,12 @@ function getConversionWebhooks(csv: CsvRenderFields): readonly CsvWebhook[] {
   return csv.webhooks.filter(({ type }) => type === 'ConversionWebhook')
 }
 
-const subdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+const dnsSubdomainPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 /** apimachinery's messages, sorted. */
-function findSubdomainProblems(name: string): readonly string[] {
+function findDnsSubdomainProblems(name: string): readonly string[] {
   const problems: string[] = []
-  if (!subdomainPattern.test(name))
+  if (!dnsSubdomainPattern.test(name))
     problems.push(
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     )
@@ -254,7 +254,7 @@ function toSortedUniqueStrings(strings: readonly string[]): readonly string[] {
   return [...new Set(strings)].sort(compareStrings)
 }
 
-function findRepeatedStrings(strings: readonly string[]): readonly string[] {
+function findDuplicateStrings(strings: readonly string[]): readonly string[] {
   return toSortedUniqueStrings(strings.filter((text, index) => strings.indexOf(text) !== index))
 }
 

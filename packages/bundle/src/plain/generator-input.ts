@@ -2,7 +2,7 @@ import type { CsvRenderFields } from './csv-view.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import type { CertificateProvider, DeploymentConfig, JsonObject, RenderedObject } from './rendering.ts'
 
-export interface GeneratorInput {
+export interface ManifestGeneratorInput {
   readonly bundle: RegistryV1Bundle
   readonly csv: CsvRenderFields
   readonly installNamespace: string
@@ -13,7 +13,7 @@ export interface GeneratorInput {
 }
 
 export function createRenderedObject(
-  { csv }: GeneratorInput,
+  { csv }: ManifestGeneratorInput,
   [apiVersion, kind]: readonly [apiVersion: string, kind: string],
   metadata: { readonly name: string; readonly namespace?: string } & JsonObject,
   body: JsonObject = {},
@@ -27,6 +27,6 @@ export function createRenderedObject(
   }
 }
 
-export function watchesAllNamespaces({ watchNamespaces }: GeneratorInput): boolean {
+export function watchesAllNamespaces({ watchNamespaces }: ManifestGeneratorInput): boolean {
   return watchNamespaces.length === 1 && watchNamespaces[0] === ''
 }

@@ -13,9 +13,9 @@ import { csvSchema } from '../kubernetes/csv-schema.ts'
 import { coerceToSchema } from '../kubernetes/coerce-to-schema.ts'
 import type { SchemaType } from '../kubernetes/schemas.ts'
 import { getField, asString } from '../fields.ts'
-import { toJsonData, formatGoJsonWithRawNumbers } from '../manifest-document.ts'
+import { convertValueToJson, formatGoJsonWithRawNumbers } from '../manifest-document.ts'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
-import { readBundleObjects, type ParsedManifestObject } from './bundle-object.ts'
+import { readBundleManifestObjects, type ParsedManifestObject } from './bundle-object.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
 
 export interface RegistryV1Bundle {
@@ -38,7 +38,7 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
   const rejections: RenderRejection[] = []
   const packageName = parsePackageName(files, rejections)
   rejectSubdirectories(files, rejections)
-  const { objects, unreadable } = readBundleObjects(files)
+  const { objects, unreadable } = readBundleManifestObjects(files)
   for (const { file, reason } of unreadable)
     rejections.push({
       message: `error parsing objects in "${file}": ${reason}`,
@@ -50,10 +50,10 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
   const others: RenderedObject[] = []
   for (const object of objects)
     // The last one takes precedence.
-    if (object.kind === 'ClusterServiceVersion') csv = coerceObject(object, csvSchema, rejections)
+    if (object.kind === 'ClusterServiceVersion') csv = coerceManifestToSchema(object, csvSchema, rejections)
     else if (object.kind === 'CustomResourceDefinition')
-      crds.push(coerceObject(object, crdSchemaName, rejections))
-    else others.push(toRenderedObject(object, toJsonData(object.tree) as JsonObject))
+      crds.push(coerceManifestToSchema(object, crdSchemaName, rejections))
+    else others.push(toRenderedObject(object, convertValueToJson(object.tree) as JsonObject))
   if (!csv) {
     if (unreadable.length === 0)
       rejections.push({
@@ -63,7 +63,7 @@ export const parseRegistryV1 = memoizePerObject((files: BundleFiles): ParsedRegi
     return { rejections }
   }
   rejectInvalidVersions(csv, rejections)
-  const named = mergeProperties(csv, files, rejections)
+  const named = mergeBundleProperties(csv, files, rejections)
   if (rejections.length > 0) return { rejections }
   return { bundle: { packageName, csv: named, crds, others }, rejections: [] }
 })
@@ -84,14 +84,16 @@ function parsePackageName(files: BundleFiles, rejections: RenderRejection[]): st
   }
   const read = readYaml(decodeYaml(bytes))
   const annotations = read.ok ? getMapValue(read.value, 'annotations') : undefined
-  const { decoded, problems } = decodeGoStruct(annotationsType, annotations ?? nullValue, { coerces: true })
+  const { decoded, problems } = decodeGoStruct(annotationsType, annotations ?? nullValueNode, {
+    coerces: true,
+  })
   const problem = read.ok ? problems[0]?.message : read.error.message
   if (problem !== undefined)
     rejections.push({ message: `${annotationsPath}: ${problem}`, at: { file: annotationsPath, path: [] } })
   return decodedText(decoded, 'operators.operatorframework.io.bundle.package.v1')
 }
 
-const nullValue: Value = { kind: 'null', start: 0, end: 0 }
+const nullValueNode: Value = { kind: 'null', start: 0, end: 0 }
 
 function rejectSubdirectories(files: BundleFiles, rejections: RenderRejection[]): void {
   for (const path of files.keys()) {
@@ -105,7 +107,7 @@ function rejectSubdirectories(files: BundleFiles, rejections: RenderRejection[])
   }
 }
 
-function coerceObject(
+function coerceManifestToSchema(
   object: ParsedManifestObject,
   type: SchemaType,
   rejections: RenderRejection[],
@@ -158,7 +160,7 @@ const propertyListStruct = struct('list', {
 })
 
 /** Adds the properties from the properties file to those in the ClusterServiceVersion's annotation. */
-function mergeProperties(
+function mergeBundleProperties(
   csv: RenderedObject,
   files: BundleFiles,
   rejections: RenderRejection[],
@@ -180,7 +182,7 @@ function mergeProperties(
   const read = readYaml(decodeYaml(bytes))
   const { decoded, problems } = decodeGoStruct(
     propertiesType,
-    (read.ok ? read.value : undefined) ?? nullValue,
+    (read.ok ? read.value : undefined) ?? nullValueNode,
     {
       coerces: true,
     },
@@ -194,9 +196,9 @@ function mergeProperties(
   for (const property of getStructList(decoded, 'properties')) {
     const value = property.fields.get('value')
     propertyJsons.push(
-      formatProperty(
+      formatPropertyJson(
         decodedText(property, 'type'),
-        isTreeValue(value) ? formatGoJsonWithRawNumbers(value) : 'null',
+        isParsedTreeValue(value) ? formatGoJsonWithRawNumbers(value) : 'null',
       ),
     )
   }
@@ -208,18 +210,18 @@ function mergeProperties(
       ...csv.manifest,
       metadata: {
         ...metadata,
-        annotations: { ...annotations, 'olm.properties': formatPropertyList(propertyJsons) },
+        annotations: { ...annotations, 'olm.properties': formatPropertyListJson(propertyJsons) },
       },
     },
   }
 }
 
 /** Go writes a nil list as null. */
-function formatPropertyList(propertyJsons: readonly string[]): string {
+function formatPropertyListJson(propertyJsons: readonly string[]): string {
   return propertyJsons.length === 0 ? 'null' : `[${propertyJsons.join(',')}]`
 }
 
-function isTreeValue(value: unknown): value is Value {
+function isParsedTreeValue(value: unknown): value is Value {
   return typeof value === 'object' && value !== null && 'kind' in value
 }
 
@@ -246,13 +248,13 @@ function parsePropertiesAnnotation(text: string): {
   return {
     texts: getStructList(decoded, 'list').map((property) => {
       const value = property.fields.get('value')
-      const raw = isTreeValue(value) ? compactJson(text.slice(value.start, value.end)) : 'null'
-      return formatProperty(decodedText(property, 'type'), raw)
+      const raw = isParsedTreeValue(value) ? compactJson(text.slice(value.start, value.end)) : 'null'
+      return formatPropertyJson(decodedText(property, 'type'), raw)
     }),
   }
 }
 
-function formatProperty(type: string, value: string): string {
+function formatPropertyJson(type: string, value: string): string {
   return `{"type":${escapeHtmlCharacters(JSON.stringify(type))},"value":${value}}`
 }
 

@@ -3,12 +3,12 @@
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { createBundleLocator } from '../bundle-locator.ts'
-import { findChartRoot, detectBundleFormat } from '../bundle-format.ts'
+import { findHelmChartDirectory, detectBundleFormat } from '../bundle-format.ts'
 import type { BundleFiles } from '../bundle-files.ts'
 import { getField, asString } from '../fields.ts'
-import { toJsonData } from '../manifest-document.ts'
+import { convertValueToJson } from '../manifest-document.ts'
 import { refusedByOlmV1 } from '../rules/reported-rules.ts'
-import { readBundleObjects } from './bundle-object.ts'
+import { readBundleManifestObjects } from './bundle-object.ts'
 import { parseRegistryV1 } from './registry-v1.ts'
 import { findClusterExtensionRejections, renderRegistryV1 } from './render-registry.ts'
 import type {
@@ -32,7 +32,7 @@ export function renderPlainManifests(files: BundleFiles, options: PlainRenderOpt
       : format === 'plain+v0'
         ? renderPlainV0Bundle(files)
         : renderHelmChartBundle(files)
-  return { format, open: [], ...rendered, findings: toUnreportedFindings(files, rendered.rejections) }
+  return { format, open: [], ...rendered, findings: toNotYetReportedFindings(files, rendered.rejections) }
 }
 
 type PartialPlainRendering = Pick<PlainRendering, 'objects' | 'rejections'> &
@@ -49,7 +49,7 @@ function renderRegistryV1Bundle(files: BundleFiles, options: PlainRenderOptions)
 
 /** RukPak wraps each object in a separate chart. The result of template braces is unknown without Helm. */
 function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
-  const { objects, unreadable } = readBundleObjects(files)
+  const { objects, unreadable } = readBundleManifestObjects(files)
   const rejections: readonly RenderRejection[] = unreadable.map(({ file, reason }) => ({
     message: `${file}: ${reason}`,
     at: { file, path: [] },
@@ -57,7 +57,7 @@ function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
   }))
   if (rejections.length > 0) return { objects: [], rejections }
   const plain = objects.map(({ file, apiVersion, kind, name, tree }): RenderedObject => {
-    const data = { ...(toJsonData(tree) as JsonObject), apiVersion, kind }
+    const data = { ...(convertValueToJson(tree) as JsonObject), apiVersion, kind }
     const namespace = asString(getField(data, 'metadata', 'namespace'))
     return { file, apiVersion, kind, name, ...(namespace !== '' && { namespace }), manifest: data }
   })
@@ -78,7 +78,7 @@ function hasTemplateBraces({ manifest }: RenderedObject): boolean {
 
 /** In a chart, only the CRDs aren't templates. */
 function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
-  const root = findChartRoot(files) ?? ''
+  const root = findHelmChartDirectory(files) ?? ''
   const crds = new Map(
     [...files].flatMap(([path, bytes]): [string, Uint8Array][] => {
       const below = `${root}crds/`
@@ -87,13 +87,13 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
         : []
     }),
   )
-  const { objects, unreadable } = readBundleObjects(crds)
+  const { objects, unreadable } = readBundleManifestObjects(crds)
   const toChartPath = (file: string) => file.replace('manifests/', `${root}crds/`)
   const templates = [...files.keys()].filter((path) => path.startsWith(`${root}templates/`)).length
   return {
     objects: objects.map(({ file, apiVersion, kind, name, tree }) => ({
       ...{ file: toChartPath(file), apiVersion, kind, name },
-      manifest: toJsonData(tree) as JsonObject,
+      manifest: convertValueToJson(tree) as JsonObject,
     })),
     rejections: unreadable.map(({ file, reason }) => ({
       message: `${toChartPath(file)}: ${reason}`,
@@ -108,7 +108,7 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
   }
 }
 
-function toUnreportedFindings(
+function toNotYetReportedFindings(
   files: BundleFiles,
   rejections: readonly RenderRejection[],
 ): readonly Finding[] {

@@ -5,7 +5,7 @@ import type { RenderedObject, PlainRenderOptions, RenderRejection, JsonObject } 
 import { generateCertificates } from './certificates.ts'
 import { parseCsvRenderFields, type CsvRenderFields, type CsvPermission } from './csv-view.ts'
 import { generateDeployments } from './deployments.ts'
-import { type GeneratorInput, createRenderedObject, watchesAllNamespaces } from './generator-input.ts'
+import { type ManifestGeneratorInput, createRenderedObject, watchesAllNamespaces } from './generator-input.ts'
 import { findBundleRejections } from './find-bundle-rejections.ts'
 import type { RegistryV1Bundle } from './registry-v1.ts'
 import { isNamespacedKind } from './supported-kinds.ts'
@@ -25,7 +25,7 @@ export interface RegistryRenderResult {
   readonly rejections: readonly RenderRejection[]
 }
 
-type ResourceGenerator = (generation: GeneratorInput) => readonly (RenderedObject | RenderRejection)[]
+type ResourceGenerator = (generation: ManifestGeneratorInput) => readonly (RenderedObject | RenderRejection)[]
 
 /** OLM's order. */
 const resourceGenerators: readonly ResourceGenerator[] = [
@@ -54,13 +54,13 @@ export function renderRegistryV1(
     watchNamespaces.length > 0 ? watchNamespaces : csv.modes.includes('AllNamespaces') ? [''] : []
   const targetRejection = findTargetNamespaceRejection(csv, installNamespace, targets)
   if (targetRejection) return { objects: [], rejections: [targetRejection] }
-  const generation: GeneratorInput = {
+  const generation: ManifestGeneratorInput = {
     ...{ bundle, csv, installNamespace, watchNamespaces: targets },
     certificates: provider === 'none' ? undefined : provider,
     deploymentConfig: options.deploymentConfig,
   }
   const made = resourceGenerators.flatMap((generate) => generate(generation))
-  const rejections = made.filter(isRejection)
+  const rejections = made.filter(isRenderRejection)
   return { objects: rejections.length > 0 ? [] : made.filter(isRenderedObject), rejections }
 }
 
@@ -97,7 +97,7 @@ export function findClusterExtensionRejections(
 function generateAdditionalObjects({
   bundle,
   installNamespace: namespace,
-}: GeneratorInput): readonly RenderedObject[] {
+}: ManifestGeneratorInput): readonly RenderedObject[] {
   return bundle.others.map((object) => {
     if (isNamespacedKind(object.kind) !== true) return object
     const metadata = object.manifest['metadata']
@@ -111,10 +111,10 @@ function generateAdditionalObjects({
 }
 
 function isRenderedObject(one: RenderedObject | RenderRejection): one is RenderedObject {
-  return !isRejection(one)
+  return !isRenderRejection(one)
 }
 
-function isRejection(one: RenderedObject | RenderRejection): one is RenderRejection {
+function isRenderRejection(one: RenderedObject | RenderRejection): one is RenderRejection {
   return 'message' in one
 }
 
@@ -158,7 +158,7 @@ function findInstallModeProblem(
 }
 
 /** Sorted by name, because OLM defines no order. */
-function generateServiceAccounts(generation: GeneratorInput): readonly RenderedObject[] {
+function generateServiceAccounts(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   const { csv, installNamespace: namespace } = generation
   const names = new Set([...csv.permissions, ...csv.clusterPermissions].map(({ account }) => account))
   // Every namespace already has this account.
@@ -168,7 +168,7 @@ function generateServiceAccounts(generation: GeneratorInput): readonly RenderedO
     .map((name) => createRenderedObject(generation, ['v1', 'ServiceAccount'], { name, namespace }))
 }
 
-function generateRoles(generation: GeneratorInput): readonly RenderedObject[] {
+function generateRoles(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   if (watchesAllNamespaces(generation)) return []
   return generation.watchNamespaces.flatMap((namespace) =>
     generation.csv.permissions.flatMap((permission) =>
@@ -178,7 +178,7 @@ function generateRoles(generation: GeneratorInput): readonly RenderedObject[] {
 }
 
 /** An Operator that watches all namespaces gets all permissions in each of them and can list namespaces. */
-function generateClusterRoles(generation: GeneratorInput): readonly RenderedObject[] {
+function generateClusterRoles(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   const { csv } = generation
   const promoted = watchesAllNamespaces(generation) ? csv.permissions.map(addNamespaceReadRule) : []
   return [...csv.clusterPermissions, ...promoted].flatMap((permission) =>
@@ -193,12 +193,12 @@ function addNamespaceReadRule(permission: CsvPermission): CsvPermission {
 }
 
 function createRoleAndBinding(
-  generation: GeneratorInput,
+  generation: ManifestGeneratorInput,
   { account, entry, rules }: CsvPermission,
   namespace?: string,
 ): readonly RenderedObject[] {
   const prefix = namespace === undefined ? 'Cluster' : ''
-  const name = formatHashedName(`${generation.csv.name}-${account}`, orderFieldsForHash(entry))
+  const name = formatHashedName(`${generation.csv.name}-${account}`, orderPermissionFieldsForHash(entry))
   const metadata = { name, ...(namespace !== undefined && { namespace }) }
   return [
     createRenderedObject(generation, [`${rbacApiGroup}/v1`, `${prefix}Role`], metadata, { rules }),
@@ -210,7 +210,7 @@ function createRoleAndBinding(
 }
 
 /** Uses the field order of OLM's types, which the hash depends on. */
-function orderFieldsForHash(entry: JsonObject): Json {
+function orderPermissionFieldsForHash(entry: JsonObject): Json {
   const { serviceAccountName = '', rules = null } = entry
   if (!Array.isArray(rules)) return { serviceAccountName, rules: null }
   return {

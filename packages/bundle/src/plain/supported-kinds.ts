@@ -1,7 +1,7 @@
 // The kinds of objects that a registry+v1 bundle can contain according to operator-registry (pkg/lib/bundle), and
 // whether OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced, but OLM v1 follows the
 // list, which says otherwise.
-const namespacedByKind: ReadonlyMap<string, boolean> = new Map([
+const isNamespacedByKind: ReadonlyMap<string, boolean> = new Map([
   ['ClusterServiceVersion', true],
   ['CustomResourceDefinition', false],
   ['ClusterRole', false],
@@ -28,5 +28,5 @@ const namespacedByKind: ReadonlyMap<string, boolean> = new Map([
 
 /** Whether objects of a kind go into the install namespace. Undefined if OLM v1 rejects the kind. */
 export function isNamespacedKind(kind: string): boolean | undefined {
-  return namespacedByKind.get(kind)
+  return isNamespacedByKind.get(kind)
 }

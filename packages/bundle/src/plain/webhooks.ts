@@ -2,7 +2,7 @@ import { getField, asObject } from '../fields.ts'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { formatServiceName, addCaInjectionAnnotation, addServingCertAnnotation } from './certificates.ts'
 import type { CsvWebhook, WebhookType } from './csv-view.ts'
-import { createRenderedObject, type GeneratorInput } from './generator-input.ts'
+import { createRenderedObject, type ManifestGeneratorInput } from './generator-input.ts'
 import type { JsonObject, RenderedObject, RenderRejection } from './rendering.ts'
 
 const copiedWebhookFields = [
@@ -15,7 +15,7 @@ const copiedWebhookFields = [
   'admissionReviewVersions',
 ] as const
 
-export function generateValidatingWebhooks(generation: GeneratorInput): readonly RenderedObject[] {
+export function generateValidatingWebhooks(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   return generateWebhookConfigurations(
     generation,
     'ValidatingAdmissionWebhook',
@@ -24,7 +24,7 @@ export function generateValidatingWebhooks(generation: GeneratorInput): readonly
   )
 }
 
-export function generateMutatingWebhooks(generation: GeneratorInput): readonly RenderedObject[] {
+export function generateMutatingWebhooks(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   const fields = [...copiedWebhookFields, 'reinvocationPolicy']
   return generateWebhookConfigurations(
     generation,
@@ -35,7 +35,7 @@ export function generateMutatingWebhooks(generation: GeneratorInput): readonly R
 }
 
 function generateWebhookConfigurations(
-  generation: GeneratorInput,
+  generation: ManifestGeneratorInput,
   type: WebhookType,
   kind: string,
   fields: readonly string[],
@@ -48,7 +48,7 @@ function generateWebhookConfigurations(
       const path = definition['webhookPath']
       const webhook = {
         name,
-        ...Object.fromEntries(fields.flatMap((field) => toOptionalEntry(field, definition[field]))),
+        ...Object.fromEntries(fields.flatMap((field) => toObjectEntryIfDefined(field, definition[field]))),
         clientConfig: {
           service: {
             ...{ namespace: installNamespace, name: formatServiceName(deployment), port },
@@ -68,7 +68,10 @@ function generateWebhookConfigurations(
     })
 }
 
-function toOptionalEntry(field: string, value: Json | undefined): readonly (readonly [string, Json])[] {
+function toObjectEntryIfDefined(
+  field: string,
+  value: Json | undefined,
+): readonly (readonly [string, Json])[] {
   return value === undefined ? [] : [[field, value]]
 }
 
@@ -77,7 +80,9 @@ function createNamespaceSelector(namespaces: readonly string[]): JsonObject {
 }
 
 /** The bundle's CRDs, with their conversion webhooks configured. */
-export function generateCrds(generation: GeneratorInput): readonly (RenderedObject | RenderRejection)[] {
+export function generateCrds(
+  generation: ManifestGeneratorInput,
+): readonly (RenderedObject | RenderRejection)[] {
   const converters = new Map<string, CsvWebhook>()
   for (const webhook of generation.csv.webhooks)
     if (webhook.type === 'ConversionWebhook')
@@ -99,7 +104,7 @@ export function generateCrds(generation: GeneratorInput): readonly (RenderedObje
 }
 
 function addConversionWebhook(
-  { installNamespace: namespace }: GeneratorInput,
+  { installNamespace: namespace }: ManifestGeneratorInput,
   crd: RenderedObject,
   { deployment, port, definition }: CsvWebhook,
 ): RenderedObject {
@@ -121,7 +126,7 @@ function addConversionWebhook(
 }
 
 /** One service for each deployment that has webhooks, with all their ports. */
-export function generateWebhookServices(generation: GeneratorInput): readonly RenderedObject[] {
+export function generateWebhookServices(generation: ManifestGeneratorInput): readonly RenderedObject[] {
   const { csv, installNamespace: namespace } = generation
   return csv.deployments.flatMap(({ name: deployment, spec }) => {
     const webhooks = csv.webhooks.filter((webhook) => webhook.deployment === deployment)

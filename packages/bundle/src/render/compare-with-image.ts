@@ -34,21 +34,21 @@ export function compareBundleWithImage(
   const catalogProperties = groupPropertiesByType(catalog)
   const right = groupPropertiesByType(image)
   for (const type of sortByBytes(new Set([...catalogProperties.keys(), ...right.keys()])))
-    for (const [ours, theirs] of pairDifferences(
+    for (const [ours, theirs] of pairDifferingValues(
       catalogProperties.get(type) ?? new Set(),
       right.get(type) ?? new Set(),
     ))
-      differences.push(createDifference(`property ${type}`, ours, theirs, type === 'olm.package'))
+      differences.push(createBundleDifference(`property ${type}`, ours, theirs, type === 'olm.package'))
   const toImageSet = (statement: ComparableBundle) =>
     new Set(
       statement.relatedImages.map((related) => related.image).filter((name) => name !== own && name !== ''),
     )
-  for (const [ours, theirs] of pairDifferences(toImageSet(catalog), toImageSet(image)))
-    differences.push(createDifference('related image', ours, theirs, false))
+  for (const [ours, theirs] of pairDifferingValues(toImageSet(catalog), toImageSet(image)))
+    differences.push(createBundleDifference('related image', ours, theirs, false))
   return differences
 }
 
-function createDifference(
+function createBundleDifference(
   field: string,
   catalog: string | undefined,
   image: string | undefined,
@@ -73,7 +73,7 @@ function groupPropertiesByType(statement: ComparableBundle): Map<string, Set<str
 }
 
 /** Values that only one side has. If each side has exactly one, they form a single difference. */
-function pairDifferences(
+function pairDifferingValues(
   left: ReadonlySet<string>,
   right: ReadonlySet<string>,
 ): readonly (readonly [string | undefined, string | undefined])[] {

@@ -187,7 +187,7 @@ function decodedValueToJson(type: GoType, value: DecodedValue, source: Value | u
     case 'raw':
       return source && toPlainJson(source)
     case 'map':
-      return mapToJson(source)
+      return stringMapToJson(source)
     case 'struct':
       return typeof value === 'object' && 'fields' in value ? decodedStructToJson(type, value) : undefined
     case 'slice':
@@ -210,7 +210,7 @@ function listItemToJson(type: GoType, item: DecodedValue, source: Value | undefi
 }
 
 /** Supports only maps of strings. Null becomes an empty string; other types were already reported. */
-function mapToJson(source: Value | undefined): Json | undefined {
+function stringMapToJson(source: Value | undefined): Json | undefined {
   if (source?.kind !== 'map') return undefined
   return Object.fromEntries(
     source.entries.flatMap(({ key, value }) =>

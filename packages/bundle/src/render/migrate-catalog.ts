@@ -36,7 +36,7 @@ export function migrateCatalog(
 function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle> {
   const properties = bundle.properties ?? []
   const isMigrated = properties.some(({ type }) => type === 'olm.csv.metadata')
-  const csv = bundle.image === '' || isMigrated ? undefined : findCsv(properties)
+  const csv = bundle.image === '' || isMigrated ? undefined : findCsvInBundleProperties(properties)
   if (!csv) return { ok: true, value: bundle }
   const { metadata, problem } = parseCsvMetadata(csv)
   if (problem !== undefined) return { ok: false, error: `migrate: ${problem}` }
@@ -47,7 +47,9 @@ function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle
   }
 }
 
-function findCsv(properties: readonly { readonly type: string; readonly value: Json }[]): Value | undefined {
+function findCsvInBundleProperties(
+  properties: readonly { readonly type: string; readonly value: Json }[],
+): Value | undefined {
   for (const { type, value } of properties) {
     const object = type === 'olm.bundle.object' ? parseBundleObjectProperty(value) : undefined
     const kind = getMapValue(object, 'kind')

@@ -4,7 +4,7 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getField, asList } from '../fields.ts'
 
 /** The document reduced to these parts, with the same structure. */
-export function trimCsvForTemplates(csv: Json): Json {
+export function reduceCsvToTemplateFields(csv: Json): Json {
   const substitutes = getField(csv, 'metadata', 'annotations', 'olm.substitutesFor')
   const description = getField(csv, 'spec', 'description')
   return {

@@ -2,7 +2,7 @@ import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asObject } from '../fields.ts'
 
-const knownAnnotations = [
+const olmAnnotationKeys = [
   'olm.operatorGroup',
   'olm.operatorNamespace',
   'olm.targetNamespaces',
@@ -25,7 +25,7 @@ export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, 
   }),
   *find({ csv }) {
     for (const found of Object.keys(asObject(getField(csv.data, 'metadata', 'annotations')))) {
-      const wanted = knownAnnotations.find((name) => name.toLowerCase() === found.toLowerCase())
+      const wanted = olmAnnotationKeys.find((name) => name.toLowerCase() === found.toLowerCase())
       if (wanted !== undefined && wanted !== found)
         yield { path: ['metadata', 'annotations', found], data: { found, wanted } }
     }

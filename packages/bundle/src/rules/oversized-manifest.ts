@@ -34,19 +34,19 @@ function computeUtf8Bytes(text: string): number {
 }
 
 /** Upper bounds in JSON: bytes per UTF-16 code unit, and per number or boolean including its comma. */
-const maxJsonScalarBytes = { unit: 6, number: 32, switch: 6 }
+const maxJsonBytesByScalarType = { unit: 6, number: 32, switch: 6 }
 
 /** Deeper than any manifest. Deeper values are measured by writing them out. */
-const maxDepth = 100
+const maxManifestDepth = 100
 
 /** An upper bound for the size of the value's JSON; stops counting at `enough`. Much faster than writing it out. */
 function computeMaxJsonBytes(value: Value, enough: number, depth = 0): number {
-  if (depth > maxDepth) return Infinity
+  if (depth > maxManifestDepth) return Infinity
   switch (value.kind) {
     case 'string':
-      return maxJsonScalarBytes.unit * value.value.length + 3
+      return maxJsonBytesByScalarType.unit * value.value.length + 3
     case 'number':
-      return Math.max(maxJsonScalarBytes.number, value.text.length + 1)
+      return Math.max(maxJsonBytesByScalarType.number, value.text.length + 1)
     case 'list': {
       let bytes = 3
       for (const item of value.items)
@@ -58,11 +58,13 @@ function computeMaxJsonBytes(value: Value, enough: number, depth = 0): number {
       for (const { key, value: inner } of value.entries)
         if (bytes <= enough)
           bytes +=
-            maxJsonScalarBytes.unit * key.length + 4 + computeMaxJsonBytes(inner, enough - bytes, depth + 1)
+            maxJsonBytesByScalarType.unit * key.length +
+            4 +
+            computeMaxJsonBytes(inner, enough - bytes, depth + 1)
       return bytes
     }
     case 'bool':
     case 'null':
-      return maxJsonScalarBytes.switch
+      return maxJsonBytesByScalarType.switch
   }
 }

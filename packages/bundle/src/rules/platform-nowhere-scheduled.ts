@@ -27,7 +27,7 @@ export const platformNowhereScheduled = defineRule<{ platform: string; deploymen
         if (!platform || value !== 'supported') continue
         const [, part = '', name = ''] = platform
         for (const entry of deployments) {
-          const allowed = findAllowedLabelValues(entry, `kubernetes.io/${part}`)
+          const allowed = findAllowedNodeLabelValues(entry, `kubernetes.io/${part}`)
           if (allowed && !allowed.includes(name))
             yield {
               path: ['metadata', 'labels', label],
@@ -40,7 +40,7 @@ export const platformNowhereScheduled = defineRule<{ platform: string; deploymen
 )
 
 /** The label values that the required node affinity allows; undefined if a term does not restrict the label. */
-function findAllowedLabelValues(deployment: Json, key: string): readonly string[] | undefined {
+function findAllowedNodeLabelValues(deployment: Json, key: string): readonly string[] | undefined {
   const required = 'requiredDuringSchedulingIgnoredDuringExecution'
   const pod = getField(deployment, 'spec', 'template', 'spec')
   const terms = asList(getField(pod, 'affinity', 'nodeAffinity', required, 'nodeSelectorTerms'))

@@ -2,7 +2,7 @@ import { defineRule } from '@catalog-bot/findings/rule'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
 import { getField, asList, asString } from '../fields.ts'
-import { toJsonData } from '../manifest-document.ts'
+import { convertValueToJson } from '../manifest-document.ts'
 
 export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, BundleRuleTypes>({
   id: 'unserved-owned-crd',
@@ -29,8 +29,8 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, Bun
           const versions = getMapValue(getMapValue(tree, 'spec'), 'versions')
           return versions?.kind === 'list' ? versions.items : []
         })
-        .find((entry) => toJsonData(getMapValue(entry, 'name')) === version)
-      if (found !== undefined && toJsonData(getMapValue(found, 'served')) !== true)
+        .find((entry) => convertValueToJson(getMapValue(entry, 'name')) === version)
+      if (found !== undefined && convertValueToJson(getMapValue(found, 'served')) !== true)
         yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
     }
   },

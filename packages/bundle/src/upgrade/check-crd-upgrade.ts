@@ -10,7 +10,7 @@ import { parseRegistryV1, type RegistryV1Bundle } from '../plain/registry-v1.ts'
 import type { RenderedObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/reported-rules.ts'
 import { toCanonicalJson } from './canonical-json.ts'
-import { compareProperties } from './compare-properties.ts'
+import { compareSchemaProperties } from './compare-properties.ts'
 import { flattenSchema, getVersionSchema, type FlatSchema } from './flat-schema.ts'
 
 interface CrdUpgradeProblem {
@@ -184,7 +184,7 @@ function compareSchemas(before: FlatSchema, after: FlatSchema): readonly Located
   return [...before].flatMap(([location, { schema }]) => {
     const next = after.get(location)
     if (next && toCanonicalJson(schema) === toCanonicalJson(next.schema)) return []
-    return compareProperties(schema, next?.schema ?? {}).map((problem) => ({
+    return compareSchemaProperties(schema, next?.schema ?? {}).map((problem) => ({
       ...{ location, ...problem },
       path: next?.path ?? [],
     }))
@@ -205,11 +205,11 @@ function toCrdProblem(
 /** Served versions share the same objects, unless a webhook converts them. */
 function* compareServedVersions(before: JsonObject, after: JsonObject): Generator<CrdUpgradeProblem> {
   if (getField(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
-  const known = new Set([...compareServedVersionPairs(before)].map(({ key }) => key))
-  for (const { key, ...problem } of compareServedVersionPairs(after)) if (!known.has(key)) yield problem
+  const known = new Set([...compareServedCrdVersionPairs(before)].map(({ key }) => key))
+  for (const { key, ...problem } of compareServedCrdVersionPairs(after)) if (!known.has(key)) yield problem
 }
 
-function* compareServedVersionPairs(
+function* compareServedCrdVersionPairs(
   crd: JsonObject,
 ): Generator<CrdUpgradeProblem & { readonly key: string }> {
   const served = [...parseCrdVersions(crd)]

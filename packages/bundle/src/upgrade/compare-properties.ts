@@ -6,7 +6,7 @@ import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { asList, asObject, asString, type JsonObject } from '../fields.ts'
 import { toCanonicalJson } from './canonical-json.ts'
 
-export interface PropertyProblem {
+export interface SchemaPropertyProblem {
   /** crdify's name for the comparison. */
   readonly name: string
   readonly message: string
@@ -14,9 +14,9 @@ export interface PropertyProblem {
   readonly detail?: string
 }
 
-type PropertyComparator = (before: JsonObject, after: JsonObject) => string | undefined
+type SchemaPropertyComparator = (before: JsonObject, after: JsonObject) => string | undefined
 
-const comparatorByProperty: Readonly<Record<string, PropertyComparator>> = {
+const comparatorBySchemaProperty: Readonly<Record<string, SchemaPropertyComparator>> = {
   default: ({ default: before }, { default: after }) => {
     if (before === undefined && after !== undefined)
       return `default added when there was none previously : ${quoteLikeGo(formatHtmlEscapedJson(after))}`
@@ -42,11 +42,11 @@ const comparatorByProperty: Readonly<Record<string, PropertyComparator>> = {
       ? `new required fields: [${[...new Set(added.map(asString))].sort().join(' ')}]`
       : undefined
   },
-  type: (before, after) => formatTextChange('type changed', before['type'], after['type']),
+  type: (before, after) => formatStringPropertyChange('type changed', before['type'], after['type']),
   pattern: ({ pattern: before }, { pattern: after }) => {
     const [old, now] = [asString(before), asString(after)]
     const label = old === '' ? 'pattern added' : now === '' ? 'pattern removed' : 'pattern changed'
-    return formatTextChange(label, old, now)
+    return formatStringPropertyChange(label, old, now)
   },
   nullable: (before, after) => {
     const [old, now] = [before['nullable'] === true, after['nullable'] === true]
@@ -60,17 +60,23 @@ const comparatorByProperty: Readonly<Record<string, PropertyComparator>> = {
   },
 }
 
-const handledSchemaProperties = new Set([...Object.keys(comparatorByProperty), 'description'])
+const comparedSchemaProperties = new Set([...Object.keys(comparatorBySchemaProperty), 'description'])
 
 /** Unknown changes count as breaking. */
-export function compareProperties(before: JsonObject, after: JsonObject): readonly PropertyProblem[] {
-  const problems = Object.entries(comparatorByProperty).flatMap(([name, compare]): PropertyProblem[] => {
-    const message = compare(before, after)
-    if (message === undefined) return []
-    const detail = name === 'oneOf' ? [getOneOfAlternatives(before), getOneOfAlternatives(after)] : undefined
-    return [{ name, message, ...(detail && { detail: toCanonicalJson(detail) }) }]
-  })
-  const [old, now] = [getUnhandledProperties(before), getUnhandledProperties(after)]
+export function compareSchemaProperties(
+  before: JsonObject,
+  after: JsonObject,
+): readonly SchemaPropertyProblem[] {
+  const problems = Object.entries(comparatorBySchemaProperty).flatMap(
+    ([name, compare]): SchemaPropertyProblem[] => {
+      const message = compare(before, after)
+      if (message === undefined) return []
+      const detail =
+        name === 'oneOf' ? [getOneOfAlternatives(before), getOneOfAlternatives(after)] : undefined
+      return [{ name, message, ...(detail && { detail: toCanonicalJson(detail) }) }]
+    },
+  )
+  const [old, now] = [getUnhandledSchemaProperties(before), getUnhandledSchemaProperties(after)]
   const changed = [...new Set([...Object.keys(old), ...Object.keys(now)])]
     .filter((field) => toCanonicalJson(old[field] ?? null) !== toCanonicalJson(now[field] ?? null))
     .sort()
@@ -83,10 +89,10 @@ export function compareProperties(before: JsonObject, after: JsonObject): readon
   return problems
 }
 
-function getUnhandledProperties(schema: JsonObject): JsonObject {
+function getUnhandledSchemaProperties(schema: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(schema).filter(
-      ([field, value]) => !handledSchemaProperties.has(field) && !isEmptyValue(field, value),
+      ([field, value]) => !comparedSchemaProperties.has(field) && !isEmptySchemaValue(field, value),
     ),
   )
 }
@@ -100,7 +106,7 @@ const falseByDefaultProperties = new Set([
   'x-kubernetes-int-or-string',
 ])
 
-function isEmptyValue(field: string, value: Json): boolean {
+function isEmptySchemaValue(field: string, value: Json): boolean {
   if (Array.isArray(value)) return value.length === 0
   return value === null || value === '' || (value === false && falseByDefaultProperties.has(field))
 }
@@ -108,9 +114,9 @@ function isEmptyValue(field: string, value: Json): boolean {
 function createLimitComparators(
   kind: 'max' | 'min',
   fields: readonly string[],
-): Readonly<Record<string, PropertyComparator>> {
+): Readonly<Record<string, SchemaPropertyComparator>> {
   const createComparator =
-    (field: string): PropertyComparator =>
+    (field: string): SchemaPropertyComparator =>
     (before, after) => {
       const [old, now] = [before[field], after[field]]
       // Numeric bounds are floats, lengths are integers.
@@ -124,7 +130,7 @@ function createLimitComparators(
   return Object.fromEntries(fields.map((field) => [field, createComparator(field)]))
 }
 
-function formatTextChange(
+function formatStringPropertyChange(
   label: string,
   before: Json | undefined,
   after: Json | undefined,

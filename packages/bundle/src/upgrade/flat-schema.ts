@@ -3,21 +3,22 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getField, asList, asObject, type JsonObject } from '../fields.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 
-export interface FlatProperty {
+export interface FlatSchemaProperty {
   readonly schema: JsonObject
   readonly path: FieldPath
 }
 
 /** Keys are for example `^.spec.size`. */
-export type FlatSchema = ReadonlyMap<string, FlatProperty>
+export type FlatSchema = ReadonlyMap<string, FlatSchemaProperty>
 
 /** Deeper than any schema. Documents are untrusted. */
-const maxDepth = 100
+const maxSchemaDepth = 100
 
 export function flattenSchema(root: Json | undefined): FlatSchema {
-  const flat = new Map<string, FlatProperty>()
+  const flat = new Map<string, FlatSchemaProperty>()
   const visit = (value: Json | undefined, location: string, path: FieldPath): void => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || path.length > maxDepth) return
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || path.length > maxSchemaDepth)
+      return
     const { properties, items, ...schema } = asObject(value)
     flat.set(location, { schema, path })
     const visitChild = (name: string, inner: Json | undefined, key = name) =>

@@ -6,7 +6,7 @@ import {
   UnservableCatalogError,
   formatPackageProblem,
   parseBundleContent,
-  toStoredJson,
+  formatOpmStoredJson,
 } from './bundle-content.ts'
 import { createBundleEncoder, formatPackageIndex } from './cache-json.ts'
 import { findCustomBlobProblem } from './custom-blobs.ts'
@@ -51,12 +51,12 @@ function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok
   for (const meta of documents) {
     if (addIndexBlob(declared, meta)) continue
     if (meta.schema === 'olm.bundle') bundles.push(meta)
-    else addCustomBlob(files, meta)
+    else addCustomBlobFile(files, meta)
   }
   const index = buildPackageIndex(declared)
   const shared = new EscapedJsonCache()
   for (const bundle of bundles)
-    addPackageNameToErrors(bundle.package, () => addBundleFiles(files, bundle, index, shared))
+    addPackageNameToErrors(bundle.package, () => addBundleCacheFiles(files, bundle, index, shared))
   files.set('packages.json', [utf8Encoder.encode(formatPackageIndex(index))])
   return {
     files: [...files].map(([path, pieces]) => ({ path, pieces })),
@@ -66,10 +66,10 @@ function buildCacheFiles(documents: readonly Meta[]): Omit<OpmCacheResult & { ok
 }
 
 /** opm uses schema and package as directory names. */
-function addCustomBlob(files: Map<string, JsonChunks>, blob: Meta): void {
+function addCustomBlobFile(files: Map<string, JsonChunks>, blob: Meta): void {
   const problem = findCustomBlobProblem(blob)
   if (problem !== undefined) throw new UnservableCatalogError(problem)
-  const content = utf8Encoder.encode(`${toStoredJson(blob.value)}\n`)
+  const content = utf8Encoder.encode(`${formatOpmStoredJson(blob.value)}\n`)
   const hash = new Fnv64a()
   hash.update(content)
   const path = ['metas', blob.schema, blob.package, `${hash.hex()}.json`].filter((part) => part !== '')
@@ -87,7 +87,7 @@ function addPackageNameToErrors(name: string, work: () => void): void {
   }
 }
 
-function addBundleFiles(
+function addBundleCacheFiles(
   files: Map<string, JsonChunks>,
   { package: of, value }: Meta,
   index: PackageIndex,

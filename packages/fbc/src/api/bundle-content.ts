@@ -48,7 +48,7 @@ const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.object', 'o
 const csvKind = 'ClusterServiceVersion'
 
 /** Aliases can expand without limit; V8's longest string is eight times this. */
-const maxJsonLength = 1 << 26
+const maxBlobJsonLength = 1 << 26
 
 interface RawProperty {
   readonly type: string
@@ -59,7 +59,7 @@ export function parseBundleContent(blob: Value): ApiBundleContent {
   const { decoded } = decodeGoStruct(bundleStructType, blob)
   const properties = getStructList(decoded, 'properties').map((property): RawProperty => ({
     type: getTextField(property, 'type'),
-    value: property.sources.get('value') ?? nullValue,
+    value: property.sources.get('value') ?? nullValueNode,
   }))
   const ofType = (type: string): readonly RawProperty[] => properties.filter((one) => one.type === type)
   const [metadata, ...others] = ofType('olm.csv.metadata')
@@ -82,13 +82,13 @@ export function parseBundleContent(blob: Value): ApiBundleContent {
     dependencies: properties.flatMap(toApiDependencies),
     properties: properties
       .filter(({ type }) => !bulkyPropertyTypes.has(type))
-      .map(({ type, value }) => ({ type, value: toStoredJson(value) })),
+      .map(({ type, value }) => ({ type, value: formatOpmStoredJson(value) })),
     ...extractBundleObjects(ofType('olm.bundle.object')),
     ...(metadata && { csvMetadata: decodeProperty(metadata) }),
   }
 }
 
-const nullValue: Value = { kind: 'null', start: 0, end: 0 }
+const nullValueNode: Value = { kind: 'null', start: 0, end: 0 }
 
 function decodeProperty({ type, value }: RawProperty): DecodedStruct {
   const known = propertyTypes.get(type)
@@ -107,30 +107,34 @@ function parseGroupVersionKind(property: RawProperty): GroupVersionKind {
 
 /** The older form of a requirement. */
 function toApiDependencies(property: RawProperty): ApiTypedValue[] {
-  if (property.type === 'olm.gvk.required') return [{ type: 'olm.gvk', value: toStoredJson(property.value) }]
+  if (property.type === 'olm.gvk.required')
+    return [{ type: 'olm.gvk', value: formatOpmStoredJson(property.value) }]
   if (property.type !== 'olm.package.required') return []
   const required = decodeProperty(property)
   const text = (field: string): string =>
-    toStoredJson({ ...emptyString, value: getTextField(required, field) })
+    formatOpmStoredJson({ ...emptyStringNode, value: getTextField(required, field) })
   const range = `{"packageName":${text('packageName')},"version":${text('versionRange')}}`
   return [{ type: 'olm.package', value: range }]
 }
 
-const emptyString = { kind: 'string', start: 0, end: 0, quoted: true } as const
+const emptyStringNode = { kind: 'string', start: 0, end: 0, quoted: true } as const
 
 /** The JSON that opm stores for a blob: keys sorted by bytes, HTML unescaped, numbers as floats. */
-export function toStoredJson(value: Value): string {
-  return formatBoundedJson(value, { escapeHtml: false, exactNumbers: false })
+export function formatOpmStoredJson(value: Value): string {
+  return formatLengthLimitedJson(value, { escapeHtml: false, exactNumbers: false })
 }
 
 /** The JSON that Go writes when it embeds the value in other JSON. */
-export function toEmbeddedJson(value: Value): string {
-  return formatBoundedJson(value, { escapeHtml: true, exactNumbers: false })
+export function formatGoEmbeddedJson(value: Value): string {
+  return formatLengthLimitedJson(value, { escapeHtml: true, exactNumbers: false })
 }
 
-function formatBoundedJson(value: Value, options: { escapeHtml: boolean; exactNumbers: boolean }): string {
-  const text = formatGoJson(value, { ...options, maxLength: maxJsonLength })
-  if (text.length >= maxJsonLength) throw new UnservableCatalogError('the blob is too long to be served')
+function formatLengthLimitedJson(
+  value: Value,
+  options: { escapeHtml: boolean; exactNumbers: boolean },
+): string {
+  const text = formatGoJson(value, { ...options, maxLength: maxBlobJsonLength })
+  if (text.length >= maxBlobJsonLength) throw new UnservableCatalogError('the blob is too long to be served')
   return text
 }
 
@@ -155,7 +159,7 @@ function decodeObjectToJson(data: Uint8Array): string {
   if (trimLeadingSpace(text).startsWith('{')) return text
   const manifest = parseManifest(data)
   if (typeof manifest === 'string') throw new UnservableCatalogError(manifest)
-  return formatBoundedJson(manifest.value ?? nullValue, { escapeHtml: true, exactNumbers: true })
+  return formatLengthLimitedJson(manifest.value ?? nullValueNode, { escapeHtml: true, exactNumbers: true })
 }
 
 /** opm parses the strings as YAML here, because some JSON isn't YAML, and some text in braces isn't JSON. */

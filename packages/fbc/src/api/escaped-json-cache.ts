@@ -22,8 +22,8 @@ export class EscapedJsonCache {
   private piece(part: JsonChunk): Uint8Array {
     if (typeof part === 'string') return escapeJson(part)
     return 'json' in part
-      ? getOrCreateBytes(this.ofJson, part.json, escapeJson)
-      : getOrCreateBytes(this.ofTexts, part.text, (text) => escapeJson(marshalString(text)))
+      ? getOrCreateCachedBytes(this.ofJson, part.json, escapeJson)
+      : getOrCreateCachedBytes(this.ofTexts, part.text, (text) => escapeJson(marshalString(text)))
   }
 }
 
@@ -32,7 +32,7 @@ function escapeJson(json: string): Uint8Array {
   return utf8Encoder.encode(marshalString(json)).subarray(1, -1)
 }
 
-function getOrCreateBytes(
+function getOrCreateCachedBytes(
   known: Map<string, Uint8Array>,
   text: string,
   make: (text: string) => Uint8Array,

@@ -5,7 +5,7 @@ import type { ApiBundle, ApiDeprecation } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
 import type { ServedBundleKey, ServedCatalog } from './served-catalog.ts'
 
-export type QueryResult<Value> =
+export type RegistryQueryResult<Value> =
   { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: string }
 
 export interface ApiPackage {
@@ -36,10 +36,10 @@ export function listPackages({ index }: ServedCatalog): readonly string[] {
   return [...index.keys()]
 }
 
-export function getPackage({ index }: ServedCatalog, name: string): QueryResult<ApiPackage> {
+export function getPackage({ index }: ServedCatalog, name: string): RegistryQueryResult<ApiPackage> {
   const found = index.get(name)
-  if (!found) return createFailure(`package ${quoteLikeGo(name)} not found`)
-  return createSuccess({
+  if (!found) return createQueryFailure(`package ${quoteLikeGo(name)} not found`)
+  return createQuerySuccess({
     name,
     channels: [...found.channels.values()].map((channel) => ({
       name: channel.name,
@@ -51,51 +51,54 @@ export function getPackage({ index }: ServedCatalog, name: string): QueryResult<
   })
 }
 
-export function getBundle(catalog: ServedCatalog, key: ServedBundleKey): QueryResult<ApiBundle> {
+export function getBundle(catalog: ServedCatalog, key: ServedBundleKey): RegistryQueryResult<ApiBundle> {
   const channel = findChannel(catalog.index, key)
   if (!channel.ok) return channel
   if (!channel.value.bundles.has(key.name))
-    return createFailure(
+    return createQueryFailure(
       `package ${quoteLikeGo(key.package)}, channel ${quoteLikeGo(key.channel)}, bundle ${quoteLikeGo(key.name)} not found`,
     )
-  return getBundleWithoutEdges(catalog, key)
+  return getBundleWithoutUpgradeEdges(catalog, key)
 }
 
 export function getBundleForChannel(
   catalog: ServedCatalog,
   at: Omit<ServedBundleKey, 'name'>,
-): QueryResult<ApiBundle> {
+): RegistryQueryResult<ApiBundle> {
   const channel = findChannel(catalog.index, at)
-  return channel.ok ? getBundleWithoutEdges(catalog, { ...at, name: channel.value.head }) : channel
+  return channel.ok ? getBundleWithoutUpgradeEdges(catalog, { ...at, name: channel.value.head }) : channel
 }
 
 export function getChannelEntriesThatReplace(
   { index }: ServedCatalog,
   name: string,
-): QueryResult<readonly ApiChannelEntry[]> {
+): RegistryQueryResult<readonly ApiChannelEntry[]> {
   const entries: ApiChannelEntry[] = []
   for (const bundle of iterateIndexedBundles(index)) {
     const { replaces } = bundle
     // opm lists a bundle once for each time it skips the name.
     const times =
-      (replaces === name ? 1 : 0) + getSkipsExceptReplaced(bundle).filter((skip) => skip === name).length
+      (replaces === name ? 1 : 0) + getSkipsWithoutReplaces(bundle).filter((skip) => skip === name).length
     for (let time = 0; time < times; time++) entries.push(toApiChannelEntry(bundle, replaces))
   }
   return entries.length > 0
-    ? createSuccess(entries)
-    : createFailure(`no channel entries found that replace ${name}`)
+    ? createQuerySuccess(entries)
+    : createQueryFailure(`no channel entries found that replace ${name}`)
 }
 
 /** Returns the bundle that replaces or skips `key.name`. Returns the first by name where opm picks a random one. */
-export function getBundleThatReplaces(catalog: ServedCatalog, key: ServedBundleKey): QueryResult<ApiBundle> {
+export function getBundleThatReplaces(
+  catalog: ServedCatalog,
+  key: ServedBundleKey,
+): RegistryQueryResult<ApiBundle> {
   const parent = catalog.index.get(key.package)
-  if (!parent) return createFailure(`package ${key.package} not found`)
+  if (!parent) return createQueryFailure(`package ${key.package} not found`)
   const channel = findChannel(catalog.index, key)
   if (!channel.ok) return channel
   for (const bundle of channel.value.bundles.values())
     if (bundle.replaces === key.name || bundle.skips.includes(key.name))
-      return getBundleWithoutEdges(catalog, { ...key, name: bundle.name })
-  return createFailure(
+      return getBundleWithoutUpgradeEdges(catalog, { ...key, name: bundle.name })
+  return createQueryFailure(
     `no entry found for package ${quoteLikeGo(key.package)}, channel ${quoteLikeGo(key.channel)}`,
   )
 }
@@ -103,45 +106,49 @@ export function getBundleThatReplaces(catalog: ServedCatalog, key: ServedBundleK
 export function getChannelEntriesThatProvide(
   catalog: ServedCatalog,
   api: RequestedApi,
-): QueryResult<readonly ApiChannelEntry[]> {
+): RegistryQueryResult<readonly ApiChannelEntry[]> {
   const entries: ApiChannelEntry[] = []
   for (const bundle of iterateIndexedBundles(catalog.index)) {
     if (!providesApi(catalog, bundle, api)) continue
     entries.push(toApiChannelEntry(bundle, bundle.replaces))
-    for (const skip of getSkipsExceptReplaced(bundle)) entries.push(toApiChannelEntry(bundle, skip))
+    for (const skip of getSkipsWithoutReplaces(bundle)) entries.push(toApiChannelEntry(bundle, skip))
   }
-  return entries.length > 0 ? createSuccess(entries) : createNoProviderFailure(api)
+  return entries.length > 0 ? createQuerySuccess(entries) : createNoProviderFailure(api)
 }
 
 /** Considers only channel heads, and only those of their skips that are in the channel. */
 export function getLatestChannelEntriesThatProvide(
   catalog: ServedCatalog,
   api: RequestedApi,
-): QueryResult<readonly ApiChannelEntry[]> {
+): RegistryQueryResult<readonly ApiChannelEntry[]> {
   const entries: ApiChannelEntry[] = []
   for (const { channel, head } of iterateChannelHeads(catalog.index)) {
     if (!providesApi(catalog, head, api)) continue
     entries.push(toApiChannelEntry(head, head.replaces))
-    for (const skip of getSkipsExceptReplaced(head))
+    for (const skip of getSkipsWithoutReplaces(head))
       if (channel.bundles.has(skip)) entries.push(toApiChannelEntry(head, skip))
   }
-  return entries.length > 0 ? createSuccess(entries) : createNoProviderFailure(api)
+  return entries.length > 0 ? createQuerySuccess(entries) : createNoProviderFailure(api)
 }
 
 /** The head of the default channel of the first package, by name, that provides the API there. */
 export function getDefaultBundleThatProvides(
   catalog: ServedCatalog,
   api: RequestedApi,
-): QueryResult<ApiBundle> {
+): RegistryQueryResult<ApiBundle> {
   let isProvided = false
   for (const { parent, channel, head } of iterateChannelHeads(catalog.index)) {
     if (!providesApi(catalog, head, api)) continue
     isProvided = true
     if (channel.name === parent.defaultChannel)
-      return getBundleWithoutEdges(catalog, { package: parent.name, channel: channel.name, name: head.name })
+      return getBundleWithoutUpgradeEdges(catalog, {
+        package: parent.name,
+        channel: channel.name,
+        name: head.name,
+      })
   }
   return isProvided
-    ? createFailure(`no entry found that provides ${formatApi(api)}`)
+    ? createQueryFailure(`no entry found that provides ${formatApi(api)}`)
     : createNoProviderFailure(api)
 }
 
@@ -159,20 +166,28 @@ export function* listBundles(catalog: ServedCatalog): Generator<ApiBundle> {
   }
 }
 
-function findChannel(index: PackageIndex, at: Omit<ServedBundleKey, 'name'>): QueryResult<IndexedChannel> {
+function findChannel(
+  index: PackageIndex,
+  at: Omit<ServedBundleKey, 'name'>,
+): RegistryQueryResult<IndexedChannel> {
   const parent = index.get(at.package)
-  if (!parent) return createFailure(`package ${quoteLikeGo(at.package)} not found`)
+  if (!parent) return createQueryFailure(`package ${quoteLikeGo(at.package)} not found`)
   const channel = parent.channels.get(at.channel)
   if (!channel)
-    return createFailure(`package ${quoteLikeGo(at.package)}, channel ${quoteLikeGo(at.channel)} not found`)
-  return createSuccess(channel)
+    return createQueryFailure(
+      `package ${quoteLikeGo(at.package)}, channel ${quoteLikeGo(at.channel)} not found`,
+    )
+  return createQuerySuccess(channel)
 }
 
 /** Queries for one bundle don't return its edges. */
-function getBundleWithoutEdges(catalog: ServedCatalog, key: ServedBundleKey): QueryResult<ApiBundle> {
+function getBundleWithoutUpgradeEdges(
+  catalog: ServedCatalog,
+  key: ServedBundleKey,
+): RegistryQueryResult<ApiBundle> {
   const bundle = catalog.bundle(key)
   if (!bundle) throw new Error(`${key.name} is in the index, but its blob is missing`)
-  return createSuccess({ ...bundle, replaces: '', skips: [] })
+  return createQuerySuccess({ ...bundle, replaces: '', skips: [] })
 }
 
 function* iterateIndexedBundles(index: PackageIndex): Generator<IndexedBundle> {
@@ -194,7 +209,7 @@ function* iterateChannelHeads(index: PackageIndex): Generator<ChannelHead> {
     }
 }
 
-function getSkipsExceptReplaced({ skips, replaces }: IndexedBundle): readonly string[] {
+function getSkipsWithoutReplaces({ skips, replaces }: IndexedBundle): readonly string[] {
   return skips.filter((skip) => skip !== replaces)
 }
 
@@ -218,17 +233,17 @@ function toApiChannelEntry(bundle: IndexedBundle, replaces: string): ApiChannelE
 }
 
 function createNoProviderFailure(api: RequestedApi): { ok: false; error: string } {
-  return createFailure(`no channel entries found that provide ${formatApi(api)}`)
+  return createQueryFailure(`no channel entries found that provide ${formatApi(api)}`)
 }
 
 function formatApi({ group, version, kind }: RequestedApi): string {
   return `group:${quoteLikeGo(group)} version:${quoteLikeGo(version)} kind:${quoteLikeGo(kind)}`
 }
 
-function createSuccess<Value>(value: Value): { ok: true; value: Value } {
+function createQuerySuccess<Value>(value: Value): { ok: true; value: Value } {
   return { ok: true, value }
 }
 
-function createFailure(error: string): { ok: false; error: string } {
+function createQueryFailure(error: string): { ok: false; error: string } {
   return { ok: false, error }
 }

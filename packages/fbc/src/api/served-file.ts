@@ -9,7 +9,7 @@ import {
   UnservableCatalogError,
   formatPackageProblem,
   parseBundleContent,
-  toStoredJson,
+  formatOpmStoredJson,
 } from './bundle-content.ts'
 import { findCustomBlobProblem } from './custom-blobs.ts'
 import { addIndexBlob, type IndexBlobs } from './index-blobs.ts'
@@ -42,18 +42,18 @@ const utf8Encoder = new TextEncoder()
 
 /** Never throws. For a file that opm can't load, only the facts are meaningful. */
 export function parseServedFile(bytes: Uint8Array): ServedFile {
-  const drafted = createServedFileDraft()
+  const drafted = createEmptyServedFile()
   let problem: string | undefined
   // Works blob by blob, because the parsed file is several times larger than the file.
   const onMeta = (meta: Meta) => {
-    problem ??= addBlobToDraft(meta, drafted)
+    problem ??= addBlobToServedFile(meta, drafted)
   }
   const facts = parseCatalogFile(bytes, { forVerdict: true, onMeta })
-  if (facts.loadError !== undefined) return { facts, ...createServedFileDraft() }
+  if (facts.loadError !== undefined) return { facts, ...createEmptyServedFile() }
   return { facts, ...drafted, ...(problem !== undefined && { problem }) }
 }
 
-const createServedFileDraft = () => ({
+const createEmptyServedFile = () => ({
   blobs: [] as ServedBlob[],
   bundles: [] as ServedBundle[],
   packages: [],
@@ -61,15 +61,15 @@ const createServedFileDraft = () => ({
   deprecations: [],
 })
 
-type ServedFileDraft = Pick<ServedFile, keyof IndexBlobs> & {
+type MutableServedFile = Pick<ServedFile, keyof IndexBlobs> & {
   readonly blobs: ServedBlob[]
   readonly bundles: ServedBundle[]
 }
 
-function addBlobToDraft(meta: Meta, into: ServedFileDraft): string | undefined {
+function addBlobToServedFile(meta: Meta, into: MutableServedFile): string | undefined {
   const { schema, name, package: of, value } = meta
   try {
-    const blob = { schema, package: of, name, line: utf8Encoder.encode(`${toStoredJson(value)}\n`) }
+    const blob = { schema, package: of, name, line: utf8Encoder.encode(`${formatOpmStoredJson(value)}\n`) }
     into.blobs.push(blob)
     if (addIndexBlob(into, meta)) return undefined
     if (schema !== 'olm.bundle') return findCustomBlobProblem(blob)

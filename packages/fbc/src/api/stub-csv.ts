@@ -13,7 +13,7 @@ import {
 } from '../go/json/marshal.ts'
 import type { Value } from '../go/tree.ts'
 import type { ApiRelatedImage } from './api-types.ts'
-import { toEmbeddedJson, type ApiBundleContent } from './bundle-content.ts'
+import { formatGoEmbeddedJson, type ApiBundleContent } from './bundle-content.ts'
 import type { IndexedPackage } from './package-index.ts'
 
 type CsvJsonField = readonly [string, string | undefined]
@@ -57,16 +57,16 @@ function writeCsvSpec(
     'apiservicedefinitions',
     formatApiDefinitions(metadata, 'apiServiceDefinitions', formatApiService),
   )
-  out.field(...formatStructList(metadata, 'nativeAPIs', formatGvk))
+  out.field(...formatCachedStructList(metadata, 'nativeAPIs', formatGvk))
   text('minKubeVersion')
   out.field('displayName', marshalString(getTextField(metadata, 'displayName')))
   writeStringField(out, 'description', getTextField(metadata, 'description') || of.description)
   out.field('keywords', formatStringList(metadata, 'keywords'))
-  out.field(...formatStructList(metadata, 'maintainers', formatMaintainer))
+  out.field(...formatCachedStructList(metadata, 'maintainers', formatMaintainer))
   out.field('provider', formatProvider(metadata))
-  out.field(...formatStructList(metadata, 'links', formatLink))
+  out.field(...formatCachedStructList(metadata, 'links', formatLink))
   writeIcon(out, of)
-  out.field(...formatStructList(metadata, 'installModes', formatInstallMode))
+  out.field(...formatCachedStructList(metadata, 'installModes', formatInstallMode))
   out.field('cleanup', '{"enabled":false}')
   out.field('relatedImages', marshalNonEmptyList(content.relatedImages.map(formatRelatedImage)))
 }
@@ -118,12 +118,15 @@ function formatApiDefinitions(
   const found = metadata.fields.get(field)
   if (typeof found !== 'object' || !('fields' in found)) return '{}'
   return getOrFormatCachedJson(found, found.at, each, () =>
-    marshalObject([formatStructList(found, 'owned', each), formatStructList(found, 'required', each)]),
+    marshalObject([
+      formatCachedStructList(found, 'owned', each),
+      formatCachedStructList(found, 'required', each),
+    ]),
   )
 }
 
 /** Caches each struct and the whole list. */
-function formatStructList(
+function formatCachedStructList(
   of: DecodedStruct,
   field: string,
   each: (item: DecodedStruct) => string,
@@ -187,11 +190,11 @@ function formatApiService(item: DecodedStruct): string {
 }
 
 function formatDescriptionFields(item: DecodedStruct): CsvJsonField[] {
-  const descriptors = (field: string): CsvJsonField => formatStructList(item, field, formatDescriptor)
+  const descriptors = (field: string): CsvJsonField => formatCachedStructList(item, field, formatDescriptor)
   return [
     ['displayName', marshalNonEmptyString(getTextField(item, 'displayName'))],
     ['description', marshalNonEmptyString(getTextField(item, 'description'))],
-    formatStructList(item, 'resources', formatResource),
+    formatCachedStructList(item, 'resources', formatResource),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
     descriptors('actionDescriptors'),
@@ -205,7 +208,7 @@ function formatDescriptor(item: DecodedStruct): string {
     ['displayName', marshalNonEmptyString(getTextField(item, 'displayName'))],
     ['description', marshalNonEmptyString(getTextField(item, 'description'))],
     ['x-descriptors', formatStringList(item, 'x-descriptors')],
-    ['value', value && toEmbeddedJson(value)],
+    ['value', value && formatGoEmbeddedJson(value)],
   ])
 }
 

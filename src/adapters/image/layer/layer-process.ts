@@ -1,7 +1,7 @@
 // Reads, packs and renders untrusted catalogs in a process without secrets.
 import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
-import { serveWorkerOrders } from '../../workers/answer-orders.ts'
+import { serveWorkerRequests } from '../../workers/answer-orders.ts'
 import { ImageError, type ImageErrorCode } from '../image-error.ts'
 import { renderImage, type PulledFiles } from '../render-image.ts'
 import type { CatalogImageFile } from '../catalog-publisher.ts'
@@ -38,4 +38,4 @@ async function handleLayerRequest(order: LayerWorkerRequest): Promise<LayerWorke
   }
 }
 
-serveWorkerOrders(handleLayerRequest)
+serveWorkerRequests(handleLayerRequest)

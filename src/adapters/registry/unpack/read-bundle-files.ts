@@ -4,7 +4,7 @@ import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { suiteNames } from '@catalog-bot/findings/suites'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { trimCsvForTemplates } from '@catalog-bot/bundle/render/template-csv'
+import { reduceCsvToTemplateFields } from '@catalog-bot/bundle/render/template-csv'
 import { optionalRuleIds } from '@catalog-bot/bundle/content-rules'
 import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
@@ -77,7 +77,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
     properties: properties.filter(({ type }) => !bulkyPropertyTypes.has(type)),
     relatedImages,
   }
-  const csv = trimCsvForTemplates(bundle.csv.data)
+  const csv = reduceCsvToTemplateFields(bundle.csv.data)
   const described = { ...reading, ...(JSON.stringify(csv).length <= maxJsonCharacters && { csv }) }
   if (JSON.stringify(content).length <= maxJsonCharacters) return { ...described, content }
   const reason = `its properties and related images are larger than ${maxJsonCharacters} characters`

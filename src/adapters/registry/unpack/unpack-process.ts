@@ -1,5 +1,5 @@
 // Unpacks untrusted archives in a separate process, so that they cannot exhaust the main process.
-import { serveWorkerOrders } from '../../workers/answer-orders.ts'
+import { serveWorkerRequests } from '../../workers/answer-orders.ts'
 import type { BundleReadingWithInstall } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { unpackLayers, type CompressedLayer, type UnpackLimits } from './unpack-layers.ts'
@@ -36,4 +36,4 @@ async function handleUnpackRequest({
   }
 }
 
-serveWorkerOrders(handleUnpackRequest)
+serveWorkerRequests(handleUnpackRequest)

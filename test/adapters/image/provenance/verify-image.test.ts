@@ -82,10 +82,10 @@ class InMemoryRegistry {
 const createManifest = (seed: string) => ({
   schemaVersion: 2,
   mediaType: mediaTypes.ociManifest,
-  config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...describeContent(seed) },
+  config: { mediaType: 'application/vnd.oci.image.config.v1+json', ...createTestDescriptor(seed) },
   layers: [],
 })
-const describeContent = (seed: string) => ({
+const createTestDescriptor = (seed: string) => ({
   digest: computeSha256Digest(Buffer.from(seed)),
   size: seed.length,
 })
@@ -145,7 +145,7 @@ const simpleSigningPayload = ({ digest }: { readonly digest: string }, change: o
       optional: null,
     }),
   )
-const differentSubject = { digest: `sha256:${'0'.repeat(64)}` }
+const mismatchedSubject = { digest: `sha256:${'0'.repeat(64)}` }
 
 describe('a signature counts', () => {
   test('if the key made it for this digest in this repository', async () => {
@@ -172,12 +172,12 @@ describe('a signature counts', () => {
   test('regardless of other signatures of the same image', async () => {
     const forge = (subject: ArtifactSubject) => [
       signPayload(untrustedKey, simpleSigningPayload(subject)),
-      signPayload(trustedKey, simpleSigningPayload(differentSubject)),
+      signPayload(trustedKey, simpleSigningPayload(mismatchedSubject)),
       signPayload(trustedKey, simpleSigningPayload(subject)),
     ]
     expect(await verifyForged(forge)).toMatchObject({
       signatures: 1,
-      refused: ['it was not made with this key', `it signs ${differentSubject.digest}`],
+      refused: ['it was not made with this key', `it signs ${mismatchedSubject.digest}`],
     })
     expect(await verifyForged(forge, untrustedKey)).toMatchObject({ signatures: 1 })
   })
@@ -203,7 +203,7 @@ describe('a signature does not count', () => {
   const cases: Readonly<Record<string, (subject: ArtifactSubject) => readonly ForgedSignature[]>> = {
     'where there is none': () => [],
     'by another key': (subject) => [signPayload(untrustedKey, simpleSigningPayload(subject))],
-    'of another digest': () => [signPayload(trustedKey, simpleSigningPayload(differentSubject))],
+    'of another digest': () => [signPayload(trustedKey, simpleSigningPayload(mismatchedSubject))],
     'of another repository': (subject) => [
       signPayload(
         trustedKey,
@@ -219,7 +219,7 @@ describe('a signature does not count', () => {
     'that was made for other bytes': (subject) => [
       {
         payload: simpleSigningPayload(subject),
-        signature: toBase64(trustedKey.sign(simpleSigningPayload(differentSubject))),
+        signature: toBase64(trustedKey.sign(simpleSigningPayload(mismatchedSubject))),
       },
     ],
     'that is missing': (subject) => [{ payload: simpleSigningPayload(subject) }],
@@ -251,7 +251,7 @@ describe('a signature does not count', () => {
       },
     ],
     'whose payload two readers read differently': ({ digest }) => {
-      const twice = `{"critical":{"identity":{"docker-reference":"${imageName}"},"image":{"docker-manifest-digest":"${differentSubject.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
+      const twice = `{"critical":{"identity":{"docker-reference":"${imageName}"},"image":{"docker-manifest-digest":"${mismatchedSubject.digest}","docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`
       const cased = twice.replace('"docker-manifest-digest"', '"Docker-Manifest-Digest"')
       return [signPayload(trustedKey, Buffer.from(twice)), signPayload(trustedKey, Buffer.from(cased))]
     },
@@ -263,7 +263,7 @@ describe('a signature does not count', () => {
   test.each(Object.entries(cases))('%s', async (_, forge) => {
     const found = await verifyForged(forge)
     expect(found.signatures).toBe(0)
-    expect(found.refused).toHaveLength(forge(differentSubject as ArtifactSubject).length)
+    expect(found.refused).toHaveLength(forge(mismatchedSubject as ArtifactSubject).length)
   })
 
   test('of an image for the index that contains it, or vice versa', async () => {
@@ -347,7 +347,7 @@ describe('a signature does not count', () => {
     const tag = formatCosignTag(subject.digest, 'sig')
     const { bytes } = await registry.fetchManifest({ tag })
     const { layers, ...rest } = JSON.parse(Buffer.from(bytes).toString()) as { layers: object[] }
-    registry.put({ ...rest, layers: [{ ...layers[0], ...describeContent('gone') }, ...layers] }, tag)
+    registry.put({ ...rest, layers: [{ ...layers[0], ...createTestDescriptor('gone') }, ...layers] }, tag)
     expect(await verifyImage(registry, subject, trustedKey.verifier)).toMatchObject({
       signatures: 1,
       refused: ['its payload is unavailable: there is no such blob'],
@@ -364,7 +364,7 @@ describe('a signature does not count', () => {
     registry.put(
       {
         ...createManifest('many'),
-        layers: Array.from({ length: 1001 }, () => ({ mediaType: '', ...describeContent('a') })),
+        layers: Array.from({ length: 1001 }, () => ({ mediaType: '', ...createTestDescriptor('a') })),
       },
       tag,
     )
@@ -411,7 +411,7 @@ describe('an attestation', () => {
     const another = Buffer.from(text(statement).replace('slsa.dev/provenance/v1', 'example.com/said'))
     const envelopes = [
       createSignedEnvelope(
-        createProvenanceStatement({ repository: imageName, ...differentSubject }, build),
+        createProvenanceStatement({ repository: imageName, ...mismatchedSubject }, build),
         trustedKey,
       ),
       createSignedEnvelope(statement, untrustedKey),

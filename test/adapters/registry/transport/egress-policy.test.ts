@@ -9,7 +9,10 @@ import { openTransport } from '../../../../src/adapters/registry/transport/trans
 import { createManualClock } from '../manual-clock.ts'
 import { createImageManifest, startScriptedRegistry } from '../scripted-registry.ts'
 
-const fetchUrl = async (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {
+const requestUrlViaTransport = async (
+  url: string,
+  resolve?: (name: string) => Promise<readonly string[]>,
+) => {
   const transport = openTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
   try {
     return await transport.exchange({
@@ -70,18 +73,20 @@ describe('addresses that are not public', () => {
     '[5f00::1]',
   ]
   test.each(literals)('%s is blocked as a literal', async (literal) => {
-    await expect(fetchUrl(`https://${literal}/`)).rejects.toMatchObject({ code: 'blocked' })
+    await expect(requestUrlViaTransport(`https://${literal}/`)).rejects.toMatchObject({ code: 'blocked' })
   })
 
   test.each(literals.filter((text) => /^[\d.]+$|^\[/.test(text) && !/^\d+$|^0\d|^127\.1$/.test(text)))(
     'a name that resolves to %s is blocked on connection',
     async (literal) => {
       const address = literal.replace(/^\[|\]$/g, '')
-      await expect(fetchUrl('https://registry.example/', async () => [address])).rejects.toMatchObject({
+      await expect(
+        requestUrlViaTransport('https://registry.example/', async () => [address]),
+      ).rejects.toMatchObject({
         code: 'blocked',
       })
       await expect(
-        fetchUrl('https://registry.example/', async () => ['8.8.8.8', address]),
+        requestUrlViaTransport('https://registry.example/', async () => ['8.8.8.8', address]),
       ).rejects.toMatchObject({
         code: 'blocked',
       })
@@ -90,7 +95,9 @@ describe('addresses that are not public', () => {
 
   test('a scoped or malformed address is blocked', async () => {
     for (const address of ['fe80::1%eth0', '', 'localhost', '8.8.8.8/8'])
-      await expect(fetchUrl('https://registry.example/', async () => [address])).rejects.toMatchObject({
+      await expect(
+        requestUrlViaTransport('https://registry.example/', async () => [address]),
+      ).rejects.toMatchObject({
         code: 'blocked',
       })
   })
@@ -110,7 +117,9 @@ describe('addresses that are not public', () => {
   ])('the name %s is blocked without a DNS lookup', async (name) => {
     let wasResolved = false
     const resolve = async () => ((wasResolved = true), ['8.8.8.8'])
-    await expect(fetchUrl(`https://${name}/`, resolve)).rejects.toMatchObject({ code: 'blocked' })
+    await expect(requestUrlViaTransport(`https://${name}/`, resolve)).rejects.toMatchObject({
+      code: 'blocked',
+    })
     expect(wasResolved).toBe(false)
   })
 
@@ -118,7 +127,9 @@ describe('addresses that are not public', () => {
     // The second DNS answer would be an internal address.
     let questions = 0
     const resolve = async () => (questions++ === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
-    await expect(fetchUrl('https://registry.example/', resolve)).rejects.toMatchObject({ code: 'blocked' })
+    await expect(requestUrlViaTransport('https://registry.example/', resolve)).rejects.toMatchObject({
+      code: 'blocked',
+    })
     expect(questions).toBe(1)
   })
 })

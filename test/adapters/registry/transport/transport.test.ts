@@ -16,24 +16,24 @@ import { createManualClock } from '../manual-clock.ts'
 import { loopbackCertificate, startScriptedRegistry, type ScriptedRegistry } from '../scripted-registry.ts'
 
 let registryServer: ScriptedRegistry
-let otherServer: ScriptedRegistry
+let otherRegistryServer: ScriptedRegistry
 const openTransports: Transport[] = []
 
 beforeEach(async () => {
   registryServer = await startScriptedRegistry()
-  otherServer = await startScriptedRegistry()
+  otherRegistryServer = await startScriptedRegistry()
 })
 afterEach(async () => {
   await Promise.all([
     ...openTransports.splice(0).map((one) => one.close()),
     registryServer.close(),
-    otherServer.close(),
+    otherRegistryServer.close(),
   ])
 })
 
-function runExchange(more: Partial<TransportRequest> = {}, limits: Partial<TransportLimits> = {}) {
+function runTransportExchange(more: Partial<TransportRequest> = {}, limits: Partial<TransportLimits> = {}) {
   const transport = openTransport({
-    egress: allowLoopbackRegistries(registryServer.host, otherServer.host),
+    egress: allowLoopbackRegistries(registryServer.host, otherRegistryServer.host),
     limits,
   })
   openTransports.push(transport)
@@ -44,7 +44,7 @@ function runExchange(more: Partial<TransportRequest> = {}, limits: Partial<Trans
 describe('an exchange ends', () => {
   test('when the body stops arriving', async () => {
     registryServer.script = (_, response) => (response.writeHead(200).write('a'), true)
-    await expect(runExchange({}, { bodyTimeout: 100 })).rejects.toMatchObject({ code: 'timeout' })
+    await expect(runTransportExchange({}, { bodyTimeout: 100 })).rejects.toMatchObject({ code: 'timeout' })
   })
   test('when a slowly sent body exceeds the total time limit', async () => {
     registryServer.script = (_, response) => {
@@ -53,7 +53,9 @@ describe('an exchange ends', () => {
       response.on('close', () => clearInterval(drip))
       return true
     }
-    await expect(runExchange({}, { exchangeTimeout: 200 })).rejects.toMatchObject({ code: 'timeout' })
+    await expect(runTransportExchange({}, { exchangeTimeout: 200 })).rejects.toMatchObject({
+      code: 'timeout',
+    })
   })
   test('while it is still waiting for a connection', async () => {
     registryServer.script = () => true
@@ -80,21 +82,22 @@ describe('an exchange ends', () => {
   test('when it is aborted before or during the request', async () => {
     const stop = new AbortController()
     registryServer.script = () => (stop.abort(), true)
-    await expect(runExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
-    await expect(runExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
+    await expect(runTransportExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
+    await expect(runTransportExchange({ signal: stop.signal })).rejects.toMatchObject({ code: 'aborted' })
     expect(registryServer.requests).toHaveLength(1)
   })
   test('when the body exceeds the limit by one byte or more', async () => {
     registryServer.script = (request, response) =>
       void response.writeHead(200).end(Buffer.alloc(Number(request.query.get('size'))))
-    const size = (bytes: number) => runExchange({ url: new URL(`${registryServer.origin}/x?size=${bytes}`) })
+    const size = (bytes: number) =>
+      runTransportExchange({ url: new URL(`${registryServer.origin}/x?size=${bytes}`) })
     expect((await size(1000)).body).toHaveLength(1000)
     await expect(size(1001)).rejects.toMatchObject({ code: 'too-large' })
     await expect(size(50_000_000)).rejects.toMatchObject({ code: 'too-large' })
   })
   test('with only the beginning of a long error response body', async () => {
     registryServer.script = (_, response) => void response.writeHead(404).end(Buffer.alloc(5_000_000, 'e'))
-    const reply = await runExchange()
+    const reply = await runTransportExchange()
     expect(reply.status).toBe(404)
     expect(reply.body.length).toBeLessThanOrEqual(65_536)
   })
@@ -108,7 +111,7 @@ describe('redirects', () => {
       else response.writeHead(302, { location: `/x?left=${left - 1}` }).end()
     }
     const far = (left: number) =>
-      runExchange({ url: new URL(`${registryServer.origin}/x?left=${left}`), redirects })
+      runTransportExchange({ url: new URL(`${registryServer.origin}/x?left=${left}`), redirects })
     expect(Buffer.from((await far(redirects)).body).toString()).toBe('there')
     await expect(far(redirects + 1)).rejects.toMatchObject({ code: 'blocked' })
   })
@@ -116,24 +119,26 @@ describe('redirects', () => {
     'of a %s request are not followed',
     async (method) => {
       registryServer.script = (_, response) =>
-        void response.writeHead(307, { location: `${otherServer.origin}/x` }).end()
-      expect((await runExchange({ method, body: 'secret' })).status).toBe(307)
-      expect(otherServer.requests).toHaveLength(0)
+        void response.writeHead(307, { location: `${otherRegistryServer.origin}/x` }).end()
+      expect((await runTransportExchange({ method, body: 'secret' })).status).toBe(307)
+      expect(otherRegistryServer.requests).toHaveLength(0)
     },
   )
   test('a 401 from a redirect target is not a challenge, so no host receives the password', async () => {
     registryServer.script = (_, response) =>
-      void response.writeHead(307, { location: `${otherServer.origin}/x` }).end()
-    otherServer.script = (_, response) =>
+      void response.writeHead(307, { location: `${otherRegistryServer.origin}/x` }).end()
+    otherRegistryServer.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     const both = { kind: 'basic', username: 'u', password: 'p' } as const
     const client = openRegistry({
       clock: createManualClock(),
-      egress: allowLoopbackRegistries(registryServer.host, otherServer.host),
-      credentials: [createFixedCredentials({ [registryServer.host]: both, [otherServer.host]: both })],
+      egress: allowLoopbackRegistries(registryServer.host, otherRegistryServer.host),
+      credentials: [
+        createFixedCredentials({ [registryServer.host]: both, [otherRegistryServer.host]: both }),
+      ],
     })
     expect(await client.resolve(`${registryServer.host}/a/b:1`)).toMatchObject({ kind: 'missing-or-private' })
-    for (const { headers } of [...registryServer.requests, ...otherServer.requests])
+    for (const { headers } of [...registryServer.requests, ...otherRegistryServer.requests])
       expect(headers.authorization).toBeUndefined()
     await client.close()
   })

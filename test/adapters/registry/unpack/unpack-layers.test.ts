@@ -338,7 +338,7 @@ describe('rejected with a reason', () => {
 const zstdFrame = (header: readonly number[]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x01, 0x00, 0x00])
 /** A zstd frame with one compressed block of zeros, a window of 2^`window` bytes, and a declared content size. */
-function createZstdRun(size: number, window: number): Buffer {
+function createRleZstdFrame(size: number, window: number): Buffer {
   const made = zstdCompressSync(Buffer.alloc(size))
   // Magic number, flags for a 2-byte content size in a single segment, and the size. The blocks follow.
   expect(made[4]).toBe(0x60)
@@ -397,7 +397,7 @@ async function measurePeakMemory(work: () => Promise<unknown>): Promise<number> 
 }
 
 /** Memory that Node.js and the loaded program need. */
-const nodeBaselineBytes = 110 * 1024 * 1024
+const nodeBaselineMemoryBytes = 110 * 1024 * 1024
 
 describe('in a separate process', () => {
   test('files and rejections are returned', async () => {
@@ -427,7 +427,7 @@ describe('in a separate process', () => {
       }),
     )
     expect(peak).toBeGreaterThan(20 * 1024 * 1024)
-    expect(peak).toBeLessThan(nodeBaselineBytes + 150 * 1024 * 1024)
+    expect(peak).toBeLessThan(nodeBaselineMemoryBytes + 150 * 1024 * 1024)
   })
   test.each<[string, () => CompressedLayer[], RegExp]>([
     [
@@ -447,7 +447,7 @@ describe('in a separate process', () => {
     ]),
     [
       'a zstd block slightly larger than its window, in a frame with a declared size,',
-      () => [createLayer(Buffer.alloc(4100), createZstdRun(4100, 12))],
+      () => [createLayer(Buffer.alloc(4100), createRleZstdFrame(4100, 12))],
       /damaged/,
     ],
     [
@@ -508,7 +508,7 @@ describe('in a separate process', () => {
     })
     expect(outcome).toMatch(reason)
     // The limits for the heap (160 MiB) and for data outside it (64 MiB), with some margin.
-    expect(peak).toBeLessThan(nodeBaselineBytes + 256 * 1024 * 1024)
+    expect(peak).toBeLessThan(nodeBaselineMemoryBytes + 256 * 1024 * 1024)
   })
   test('a process that is killed from outside is reported as a retryable error', async () => {
     const unpacking = unpackLayersInProcess(

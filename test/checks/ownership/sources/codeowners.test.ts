@@ -54,7 +54,7 @@ describe('a pattern', () => {
         expect([rule, names.join('/'), matchesPattern(rule, names.join('/'))]).toEqual([
           rule,
           names.join('/'),
-          toReferenceRegExp(rule).test(names.join('/')),
+          convertPatternToRegExp(rule).test(names.join('/')),
         ])
       }),
       { numRuns: 3000 },
@@ -71,7 +71,7 @@ describe('a pattern', () => {
 })
 
 /** The pattern as one regular expression. */
-function toReferenceRegExp(pattern: string): RegExp {
+function convertPatternToRegExp(pattern: string): RegExp {
   const floats = !pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')
   const names = pattern.replace(/^\//, '').replace(/\/$/, '').split('/')

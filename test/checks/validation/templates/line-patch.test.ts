@@ -29,13 +29,13 @@ function applyPatchWithGit(before: ReadonlyMap<string, string>, patch: string): 
   )
 }
 /** Pseudorandom numbers, the same in every run. */
-function* generateNumbers(seed: number): Generator<number, never> {
+function* generateRandomNumbers(seed: number): Generator<number, never> {
   for (let state = seed; ;) yield (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648
 }
 
 describe('a patch', () => {
   test('between 200 random pairs of texts produces the expected text when git applies it', () => {
-    const random = generateNumbers(7)
+    const random = generateRandomNumbers(7)
     const below = (end: number) => Math.floor(random.next().value * end)
     const [texts, wanted, patches] = [new Map<string, string>(), new Map<string, string>(), [] as string[]]
     for (let round = 0; round < 200; round++) {

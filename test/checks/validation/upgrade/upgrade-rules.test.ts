@@ -6,7 +6,7 @@ import { runUpgradeRule } from '../../../../src/checks/validation/upgrade/upgrad
 import type { Finding } from '../../../../packages/findings/src/finding.ts'
 import {
   bundleBlob,
-  changeBetween,
+  computeCatalogChange,
   channelBlob,
   deprecationsBlob,
   packageBlob,
@@ -32,7 +32,7 @@ const findUpgradeFindings = (
   after: readonly CatalogBlob[] | undefined,
 ): Finding[] => {
   const unrelatedFiles = { 'catalog/other/c.yaml': [packageBlob('other')] }
-  const change = changeBetween(
+  const change = computeCatalogChange(
     { ...unrelatedFiles, [catalogPath]: before },
     after ? { ...unrelatedFiles, [catalogPath]: after } : unrelatedFiles,
   )
@@ -41,7 +41,7 @@ const findUpgradeFindings = (
   )
 }
 const listRuleIds = (findings: readonly Finding[]) => findings.map(({ rule }) => rule).sort()
-const stableCatalog = (entries: readonly (string | CatalogBlob)[], ...more: CatalogBlob[]) => [
+const createStableCatalogBlobs = (entries: readonly (string | CatalogBlob)[], ...more: CatalogBlob[]) => [
   packageBlob('foo'),
   channelBlob('stable', 'foo', entries),
   ...more,
@@ -49,7 +49,7 @@ const stableCatalog = (entries: readonly (string | CatalogBlob)[], ...more: Cata
 
 describe('no finding is reported for', () => {
   test('a new head that replaces the old one', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [
         bundleName(1),
         `${bundleName(2)} < ${bundleName(1)}`,
@@ -70,7 +70,7 @@ describe('no finding is reported for', () => {
     expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
   test('removed entries that the new head skips', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [
         { name: bundleName(4), replaces: bundleName(3), skips: [bundleName(1), bundleName(2)] },
         bundleName(3),
@@ -80,7 +80,7 @@ describe('no finding is reported for', () => {
     expect(findUpgradeFindings(baseBlobs, after)).toEqual([])
   })
   test('removed entries that a skipRange covers', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [{ name: bundleName(4), skipRange: '>=1.0.0 <4.0.0' }],
       ...bundleBlobs(1, 2, 3, 4),
     )
@@ -92,7 +92,7 @@ describe('installed-version-stranded', () => {
   const stranded = (findings: Finding[]) =>
     findings.filter(({ rule }) => rule === 'installed-version-stranded').map(({ data }) => data?.bundles)
   test('names entries that are removed and not skipped', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [{ name: bundleName(3), skips: [bundleName(2)] }, bundleName(2)],
       ...bundleBlobs(1, 2, 3),
     )
@@ -105,7 +105,7 @@ describe('installed-version-stranded', () => {
     })
   })
   test('names every old entry if only an unconnected new head remains', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [
         bundleName(1),
         `${bundleName(2)} < ${bundleName(1)}`,
@@ -115,13 +115,13 @@ describe('installed-version-stranded', () => {
       ...bundleBlobs(1, 2, 3, 4),
     )
     expect(stranded(findUpgradeFindings(baseBlobs, after))).toEqual([])
-    const alone = stableCatalog([bundleName(4)], ...bundleBlobs(1, 2, 3, 4))
+    const alone = createStableCatalogBlobs([bundleName(4)], ...bundleBlobs(1, 2, 3, 4))
     expect(stranded(findUpgradeFindings(baseBlobs, alone))).toEqual([
       [bundleName(1), bundleName(2), bundleName(3)],
     ])
   })
   test('names a withdrawn head, together with head-moves-backwards', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [bundleName(1), `${bundleName(2)} < ${bundleName(1)}`],
       ...bundleBlobs(1, 2, 3),
     )
@@ -133,28 +133,35 @@ describe('installed-version-stranded', () => {
     const fixOf = (after: readonly CatalogBlob[]) =>
       findUpgradeFindings(baseBlobs, after).find(({ rule }) => rule === 'installed-version-stranded')?.fix
     expect(
-      fixOf(stableCatalog([bundleName(1), `${bundleName(2)} < ${bundleName(1)}`], ...bundleBlobs(1, 2, 3))),
+      fixOf(
+        createStableCatalogBlobs(
+          [bundleName(1), `${bundleName(2)} < ${bundleName(1)}`],
+          ...bundleBlobs(1, 2, 3),
+        ),
+      ),
     ).toBe(
       'Keep foo.v3, because an older version must not replace a newer one. Add an upgrade to a newer version, or deprecate it.',
     )
-    expect(fixOf(stableCatalog([bundleName(2)], ...bundleBlobs(1, 2, 3)))).toMatch(
+    expect(fixOf(createStableCatalogBlobs([bundleName(2)], ...bundleBlobs(1, 2, 3)))).toMatch(
       /^Make foo.v2, .* Keep foo.v3, /,
     )
-    expect(fixOf(stableCatalog([bundleName(3)], ...bundleBlobs(1, 2, 3)))).toMatch(/^Make foo.v3, [^K]*$/)
+    expect(fixOf(createStableCatalogBlobs([bundleName(3)], ...bundleBlobs(1, 2, 3)))).toMatch(
+      /^Make foo.v3, [^K]*$/,
+    )
   })
   test('is not reported for a withdrawn head that the previous version skips', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [bundleName(1), { name: bundleName(2), replaces: bundleName(1), skips: [bundleName(3)] }],
       ...bundleBlobs(1, 2, 3),
     )
     expect(listRuleIds(findUpgradeFindings(baseBlobs, after))).toEqual(['head-moves-backwards'])
   })
   test('is not reported for versions that were already stranded', () => {
-    const before = stableCatalog(
+    const before = createStableCatalogBlobs(
       [bundleName(1), bundleName(2), { name: bundleName(3), skips: [bundleName(2)] }],
       ...bundleBlobs(1, 2, 3),
     )
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [
         bundleName(1),
         bundleName(2),
@@ -167,7 +174,7 @@ describe('installed-version-stranded', () => {
   })
   test('applies a skipRange literally, and ignores an invalid one', () => {
     const ranged = (skipRange: string) =>
-      stableCatalog([{ name: bundleName(3), skipRange }], ...bundleBlobs(1, 2, 3))
+      createStableCatalogBlobs([{ name: bundleName(3), skipRange }], ...bundleBlobs(1, 2, 3))
     expect(stranded(findUpgradeFindings(baseBlobs, ranged('>=1.0.0 <3.0.0')))).toEqual([])
     expect(stranded(findUpgradeFindings(baseBlobs, ranged('>=2.0.0 <3.0.0')))).toEqual([[bundleName(1)]])
     expect(stranded(findUpgradeFindings(baseBlobs, ranged('not a range')))).toEqual([
@@ -175,7 +182,7 @@ describe('installed-version-stranded', () => {
     ])
   })
   test('names the versions of a disconnected cycle, which opm accepts if an entry skips them', () => {
-    const after = stableCatalog(
+    const after = createStableCatalogBlobs(
       [
         bundleName(3),
         `${bundleName(1)} < ${bundleName(2)}`,
@@ -222,7 +229,7 @@ describe('bundle-edited', () => {
 })
 
 test('bundle-removed names all removed bundles in one finding', () => {
-  const after = stableCatalog([`${bundleName(3)} < ${bundleName(2)}`], ...bundleBlobs(3))
+  const after = createStableCatalogBlobs([`${bundleName(3)} < ${bundleName(2)}`], ...bundleBlobs(3))
   const found = findUpgradeFindings(baseBlobs, after)
   expect(listRuleIds(found)).toEqual(['bundle-removed', 'installed-version-stranded'])
   expect(found[0]).toMatchObject({
@@ -286,14 +293,17 @@ test('default-channel-changed names the versions without an upgrade path in the 
 })
 
 test('no rule throws for a removed catalog or for one with a replaces cycle', () => {
-  const change = changeBetween({ [catalogPath]: baseBlobs }, {})
+  const change = computeCatalogChange({ [catalogPath]: baseBlobs }, {})
   expect(
     change.catalogs.flatMap((catalog) => upgradeRules.flatMap((rule) => [...runUpgradeRule(rule, catalog)])),
   ).toEqual([])
   expect(() =>
     findUpgradeFindings(
       baseBlobs,
-      stableCatalog([`${bundleName(1)} < ${bundleName(2)}`, `${bundleName(2)} < ${bundleName(1)}`]),
+      createStableCatalogBlobs([
+        `${bundleName(1)} < ${bundleName(2)}`,
+        `${bundleName(2)} < ${bundleName(1)}`,
+      ]),
     ),
   ).not.toThrow()
 })

@@ -4,8 +4,8 @@
 // manifests.
 import type { BundleFiles } from '../../../../packages/bundle/src/bundle-files.ts'
 import type { Json } from '../../../../packages/fbc/src/go/json/json.ts'
-import { smallBundle } from '../../../checks/install/small-bundle.ts'
-import { parseBlobs } from '../../../checks/install/parse-catalog-lines.ts'
+import { createSmallBundle } from '../../../checks/install/small-bundle.ts'
+import { parseCatalogBlobs } from '../../../checks/install/parse-catalog-lines.ts'
 
 export interface ClusterTestBundle {
   readonly name: string
@@ -50,8 +50,8 @@ export function renderClusterTestCatalog(side: 'base' | 'head', images: Readonly
     'shaky/stable 1.0.0',
     'charted/stable 1.0.0',
   ]
-  const more = ['foo 1.1.0 needs Red', ...['foo', 'solo', 'flat', 'charted'].map(upgradeLine)]
-  return parseBlobs(side === 'base' ? base : [...base, ...more])
+  const more = ['foo 1.1.0 needs Red', ...['foo', 'solo', 'flat', 'charted'].map(createUpgradeCatalogLine)]
+  return parseCatalogBlobs(side === 'base' ? base : [...base, ...more])
     .map((blob) => {
       const { schema, name } = blob as Readonly<Record<string, Json>>
       const image = schema === 'olm.bundle' ? images.get(typeof name === 'string' ? name : '') : undefined
@@ -60,8 +60,8 @@ export function renderClusterTestCatalog(side: 'base' | 'head', images: Readonly
     .join('\n')
 }
 
-const upgradeLine = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
-const packageOf = (name: string): string => name.slice(0, name.indexOf('.v'))
+const createUpgradeCatalogLine = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
+const parsePackageName = (name: string): string => name.slice(0, name.indexOf('.v'))
 const encodeJson = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
 
 /** The repository `missing` does not exist. */
@@ -74,8 +74,8 @@ function createBundle(
   spec: Readonly<Record<string, Json>>,
   others: readonly Json[] = [],
 ): ClusterTestBundle {
-  const packageName = packageOf(name)
-  const files = new Map(smallBundle(name, packageName, spec))
+  const packageName = parsePackageName(name)
+  const files = new Map(createSmallBundle(name, packageName, spec))
   const [csvFile = ''] = files.keys()
   const csv = new TextDecoder().decode(files.get(csvFile))
   // Operators in one namespace must not share pods and Deployments.
@@ -93,7 +93,7 @@ function createBundle(
 }
 
 function createPlainBundle(name: string): ClusterTestBundle {
-  const packageName = packageOf(name)
+  const packageName = parsePackageName(name)
   const namespace = `${packageName}-system`
   const files = new Map([
     [
@@ -107,7 +107,7 @@ function createPlainBundle(name: string): ClusterTestBundle {
 
 /** Objects of a chart without a namespace are created in the namespace of the release. */
 function createChartBundle(name: string): ClusterTestBundle {
-  const packageName = packageOf(name)
+  const packageName = parsePackageName(name)
   const version = name.slice(name.indexOf('.v') + 2)
   const files = new Map([
     ['Chart.yaml', encodeJson({ apiVersion: 'v2', name: packageName, version })],

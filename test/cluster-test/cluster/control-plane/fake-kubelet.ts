@@ -10,9 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createNode, type ControlPlane } from './start-control-plane.ts'
 
-const runFile = promisify(execFile)
+const execFileAsync = promisify(execFile)
 
-interface PodObject {
+interface KubernetesPod {
   readonly metadata: {
     readonly uid: string
     readonly name: string
@@ -44,8 +44,8 @@ export interface FakeKubeletOptions {
   readonly bundles: ReadonlyMap<string, string>
 }
 
-const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
-const rukPakLabel = 'core.rukpak.io/owner-kind'
+const bundleUnpackPodLabel = 'operatorframework.io/bundle-unpack-ref'
+const rukPakPodLabel = 'core.rukpak.io/owner-kind'
 
 export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptions): Promise<FakeKubelet> {
   const seenPods = new Set<string>()
@@ -78,7 +78,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
   const working = (async () => {
     while (isOpen) {
       const { body } = await plane.ask('GET', '/api/v1/pods')
-      for (const pod of (body['items'] ?? []) as PodObject[]) {
+      for (const pod of (body['items'] ?? []) as KubernetesPod[]) {
         // What is deleted goes when its kubelet says that nothing of it runs.
         if (pod.metadata.deletionTimestamp !== undefined && pod.spec.nodeName !== undefined)
           await plane.ask(
@@ -96,11 +96,11 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
     }
   })()
 
-  async function schedulePod(pod: PodObject): Promise<void> {
+  async function schedulePod(pod: KubernetesPod): Promise<void> {
     const { namespace, name, labels = {} } = pod.metadata
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`
-    const isForRukPak = labels[rukPakLabel] === 'Bundle'
-    const isUnpacking = labels[unpackLabel] !== undefined || isForRukPak
+    const isForRukPak = labels[rukPakPodLabel] === 'Bundle'
+    const isUnpacking = labels[bundleUnpackPodLabel] !== undefined || isForRukPak
     const missing = pod.spec.containers.find(({ image }) => image.includes('missing'))
     await plane.ask('POST', `${path}/binding`, {
       apiVersion: 'v1',
@@ -109,7 +109,10 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
       target: { apiVersion: 'v1', kind: 'Node', name: 'stand-in' },
     })
     if (missing)
-      return patchStatus(path, { phase: 'Pending', containerStatuses: [imagePullBackOffStatus(missing)] })
+      return patchStatus(path, {
+        phase: 'Pending',
+        containerStatuses: [createImagePullBackOffStatus(missing)],
+      })
     if (!isUnpacking) return patchStatus(path, createRunningStatus(pod))
     const extract = pod.spec.containers.find(({ name: its }) => its === (isForRukPak ? 'bundle' : 'extract'))
     const image =
@@ -120,11 +123,11 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
     if (folder === undefined)
       return patchStatus(path, {
         phase: 'Pending',
-        containerStatuses: [imagePullBackOffStatus({ name: container, image })],
+        containerStatuses: [createImagePullBackOffStatus({ name: container, image })],
       })
     if (isForRukPak) {
       const unpack = join(plane.built, 'bin', 'rukpak-v1alpha1', 'unpack')
-      const { stdout } = await runFile(unpack, ['--bundle-dir', folder], { maxBuffer: 64 << 20 })
+      const { stdout } = await execFileAsync(unpack, ['--bundle-dir', folder], { maxBuffer: 64 << 20 })
       logs.set(`/${namespace}/${name}/${container}`, stdout)
       return reportTerminated(path, container, image)
     }
@@ -132,7 +135,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
     const [, ...command] = (extract?.command ?? []).map((word: string) =>
       word === '/bundle/' ? `${folder}/` : word,
     )
-    await runFile(opm, [...command, '--kubeconfig', plane.kubeconfig], {
+    await execFileAsync(opm, [...command, '--kubeconfig', plane.kubeconfig], {
       env: { ...process.env, CONTAINER_IMAGE: image },
     })
     await reportTerminated(path, container, image)
@@ -172,7 +175,7 @@ export async function startFakeKubelet({ plane, opm, bundles }: FakeKubeletOptio
 }
 
 /** As a kubelet reports a pod whose containers have all started and are ready. */
-function createRunningStatus({ spec }: PodObject): object {
+function createRunningStatus({ spec }: KubernetesPod): object {
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
   const isTrue = (type: string) => ({ type, status: 'True', lastTransitionTime: now })
   return {
@@ -193,7 +196,13 @@ function createRunningStatus({ spec }: PodObject): object {
   }
 }
 
-function imagePullBackOffStatus({ name, image }: { readonly name: string; readonly image: string }): object {
+function createImagePullBackOffStatus({
+  name,
+  image,
+}: {
+  readonly name: string
+  readonly image: string
+}): object {
   return {
     name,
     image,

@@ -22,7 +22,7 @@ export interface ControlPlane {
   /** The output folder of build-control-plane. */
   readonly built: string
   /** Server-side apply of one object. */
-  apply(object: AppliedObject): Promise<void>
+  apply(object: KubernetesManifest): Promise<void>
   /** Server-side apply of all objects in the files of a folder. */
   applyFolder(folder: string): Promise<void>
   ask(
@@ -32,12 +32,12 @@ export interface ControlPlane {
     type?: string,
   ): Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
   /** Starts another process with a separate log. It ends with the control plane. */
-  start(name: string, command: string, flags: readonly string[], options?: ProcessOptions): void
+  start(name: string, command: string, flags: readonly string[], options?: ManagedProcessOptions): void
   ready(what: string, isReady: () => Promise<boolean>): Promise<void>
   close(): Promise<void>
 }
 
-export interface AppliedObject {
+export interface KubernetesManifest {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: {
@@ -49,7 +49,7 @@ export interface AppliedObject {
   readonly [field: string]: unknown
 }
 
-export interface ProcessOptions {
+export interface ManagedProcessOptions {
   /** Whether to restart it when it ends. */
   readonly again?: boolean
   readonly env?: Readonly<Record<string, string>>
@@ -160,7 +160,7 @@ export async function startControlPlane({
   }
   const apply: ControlPlane['apply'] = async (object) => {
     const { namespace = '', name } = object.metadata
-    const path = `${collectionPaths[object.kind]?.replace('NAMESPACE', namespace) ?? object.kind}/${name}`
+    const path = `${apiCollectionPathByKind[object.kind]?.replace('NAMESPACE', namespace) ?? object.kind}/${name}`
     const { status, body } = await ask(
       'PATCH',
       `${path}?fieldManager=test&force=true`,
@@ -203,7 +203,7 @@ export async function startControlPlane({
     apply,
     async applyFolder(from) {
       for (const file of readdirSync(from))
-        for (const object of readObjects(join(from, file))) await apply(object)
+        for (const object of readKubernetesManifests(join(from, file))) await apply(object)
     },
     ask,
     start,
@@ -226,7 +226,7 @@ export async function startControlPlane({
     readonly enforcedAfter: number
   }> {
     const rights = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster-rights.yaml')
-    for (const object of readObjects(rights)) await apply(object)
+    for (const object of readKubernetesManifests(rights)) await apply(object)
     // OLM v1 before 1.11 requires this (docs/cluster.md).
     await apply({
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -305,7 +305,7 @@ export async function startControlPlane({
   }
 }
 
-const collectionPaths: Readonly<Record<string, string>> = {
+const apiCollectionPathByKind: Readonly<Record<string, string>> = {
   Namespace: '/api/v1/namespaces',
   ServiceAccount: '/api/v1/namespaces/NAMESPACE/serviceaccounts',
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
@@ -333,9 +333,9 @@ export function createNode(
   }
 }
 
-export function readObjects(file: string): readonly AppliedObject[] {
+export function readKubernetesManifests(file: string): readonly KubernetesManifest[] {
   return parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => {
-    const value = document.toJS() as AppliedObject | null
+    const value = document.toJS() as KubernetesManifest | null
     return value?.kind === undefined ? [] : [value]
   })
 }

@@ -4,7 +4,12 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFileSync, readdirSync } from 'node:fs'
-import { findFreePorts, readObjects, type AppliedObject, type ControlPlane } from './start-control-plane.ts'
+import {
+  findFreePorts,
+  readKubernetesManifests,
+  type KubernetesManifest,
+  type ControlPlane,
+} from './start-control-plane.ts'
 
 export async function startOlmV0(plane: ControlPlane): Promise<string> {
   const { built, kubeconfig } = plane
@@ -175,7 +180,7 @@ export async function startRukPak(
   return readModuleVersion(version, 'rukpak')
 }
 
-const createNamespace = (name: string): AppliedObject => ({
+const createNamespace = (name: string): KubernetesManifest => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: { name },
@@ -194,7 +199,7 @@ interface WebhookDefinition {
 async function applyWebhooks(plane: ControlPlane, part: string, port: number | undefined): Promise<void> {
   const caBundle = readFileSync(join(plane.folder, 'ca.crt')).toString('base64')
   const folder = join(plane.built, 'webhooks', part)
-  for (const object of readdirSync(folder).flatMap((file) => readObjects(join(folder, file)))) {
+  for (const object of readdirSync(folder).flatMap((file) => readKubernetesManifests(join(folder, file)))) {
     const webhooks = object['webhooks'] as readonly WebhookDefinition[]
     await plane.apply({
       ...object,

@@ -1,6 +1,6 @@
 // Chooses the stories to run: the named ones, or all that are built. A story that is not built is always reported, and
 // fails a run that requested it.
-export interface StoryChoice {
+export interface ClusterStoryChoice {
   readonly run: readonly string[]
   /** Stories whose parts were not built. */
   readonly notTried: readonly string[]
@@ -13,7 +13,7 @@ export function chooseStories(
   names: readonly string[],
   stories: readonly string[],
   isBuilt: (story: string) => boolean,
-): StoryChoice {
+): ClusterStoryChoice {
   const isAll = names.includes('--all')
   const named = names.filter((word) => word !== '--all')
   const unknown = named.find((word) => !stories.includes(word))

@@ -16,12 +16,12 @@ import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/co
 import { waitForAdmissionPolicies } from '../../../../src/cluster-test/cluster/admission-policies.ts'
 import { cleanUpClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
-import type { AppliedObject } from '../control-plane/start-control-plane.ts'
+import type { KubernetesManifest } from '../control-plane/start-control-plane.ts'
 import type { StoryContext } from './cluster-stories.ts'
 
 const rbacApiVersion = 'rbac.authorization.k8s.io/v1'
 
-export async function runRightsStories({
+export async function runRbacStories({
   plane,
   cluster,
   startSection,
@@ -35,7 +35,7 @@ export async function runRightsStories({
     open === undefined,
     open ?? `${Math.round(plane.policyDelayMs)} ms after the last object of the rights`,
   )
-  const waiting = readDocumentedWait()
+  const waiting = readDocumentedWaitCommand()
   const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
   if (hasKubectl) {
     const { status } = spawnSync('sh', ['-c', waiting], {
@@ -63,7 +63,7 @@ export async function runRightsStories({
       })
       claim(`the loop waits without ${policy}`, still !== 0, `status ${still}`)
       const { name } = body['metadata'] as { readonly name: string }
-      await plane.apply({ ...(body as unknown as AppliedObject), metadata: { name } })
+      await plane.apply({ ...(body as unknown as KubernetesManifest), metadata: { name } })
       await plane.ready(
         'the policy again',
         async () => (await waitForAdmissionPolicies(cluster, systemClock, 0)) === undefined,
@@ -246,7 +246,7 @@ export async function runRightsStories({
 }
 
 /** The commands of docs/cluster.md that wait for the policies. */
-function readDocumentedWait(): string {
+function readDocumentedWaitCommand(): string {
   const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'cluster.md'), 'utf8')
   const block = /```sh\n(until kubectl[^`]*)```/.exec(page)?.[1]
   if (block === undefined) throw new Error('docs/cluster.md has no loop that waits for the policies')

@@ -13,7 +13,7 @@ import { compareCrds } from '../../../../packages/bundle/src/upgrade/check-crd-u
 import { findMissingProgram } from '../../../left-out.ts'
 import { findSharedPath } from '../../../shared-data.ts'
 import { randomInstallBundle } from './random-install-bundle.ts'
-import { queryOlmV1, findDifference, sortObjects, olmV1Program, type OlmV1Answer } from './olm-v1.ts'
+import { queryOlmV1, findJsonDifference, sortObjects, olmV1Program, type OlmV1Response } from './olm-v1.ts'
 import { randomCrd } from './random-crd.ts'
 
 const sharedBundles = findSharedPath('bundles')
@@ -49,7 +49,7 @@ interface RenderCase {
   readonly options: PlainRenderOptions
 }
 
-function compareRendering({ directory, options }: RenderCase, theirs: OlmV1Answer): string | undefined {
+function compareRendering({ directory, options }: RenderCase, theirs: OlmV1Response): string | undefined {
   const loaded = parseRegistryV1(readBundleFiles(directory))
   const ours = loaded.bundle
     ? renderRegistryV1(loaded.bundle, options)
@@ -58,7 +58,7 @@ function compareRendering({ directory, options }: RenderCase, theirs: OlmV1Answe
   // If OLM v1 cannot read a bundle, only that fact is compared, because the message is Go's.
   if (theirs.error.startsWith('load: ') && !loaded.bundle) return undefined
   if (theirs.error !== message) return `theirs: ${theirs.error}, ours: ${message}`
-  return findDifference(
+  return findJsonDifference(
     sortObjects(ours.objects.map(({ manifest }) => manifest)),
     sortObjects(theirs.objects ?? []),
     directory,
@@ -74,9 +74,9 @@ function readBundleFiles(directory: string): BundleFiles {
   )
 }
 
-function findDifferences(cases: readonly RenderCase[]): readonly string[] {
+function findRenderDifferences(cases: readonly RenderCase[]): readonly string[] {
   const answers = queryOlmV1(cases.map(({ directory, options }) => ({ directory, ...options })))
-  return cases.flatMap((one, index) => compareRendering(one, answers[index] as OlmV1Answer) ?? [])
+  return cases.flatMap((one, index) => compareRendering(one, answers[index] as OlmV1Response) ?? [])
 }
 
 const describeWithOlmV1 = findMissingProgram(olmV1Program) === undefined ? describe : describe.skip
@@ -87,7 +87,7 @@ describeWithOlmV1('compared with OLM v1', () => {
     const cases = directories.flatMap((directory) =>
       renderOptionSets.map((options) => ({ directory, options })),
     )
-    expect(findDifferences(cases)).toEqual([])
+    expect(findRenderDifferences(cases)).toEqual([])
   }, 600_000)
 
   test('generated bundles with every feature render or are rejected the same way', () => {
@@ -100,7 +100,7 @@ describeWithOlmV1('compared with OLM v1', () => {
       }
       return { directory, options: renderOptionSets[index % renderOptionSets.length] as PlainRenderOptions }
     })
-    expect(findDifferences(cases)).toEqual([])
+    expect(findRenderDifferences(cases)).toEqual([])
   }, 600_000)
 
   test('upgrades of CRDs break for the same reasons', () => {

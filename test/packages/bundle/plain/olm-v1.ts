@@ -7,17 +7,17 @@ import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/r
 /** How to build it: `go build -o DIRECTORY/olm-v1-answers .` in the module's folder. */
 export const olmV1Program = 'olm-v1-answers'
 
-export type OlmV1Question =
+export type OlmV1Request =
   | ({ readonly directory: string } & PlainRenderOptions)
   | { readonly old: readonly Json[]; readonly new: readonly Json[] }
 
-export interface OlmV1Answer {
+export interface OlmV1Response {
   readonly objects: readonly Json[] | null
   readonly error: string
 }
 
 /** All answers, from one process. */
-export function queryOlmV1(questions: readonly OlmV1Question[]): readonly OlmV1Answer[] {
+export function queryOlmV1(questions: readonly OlmV1Request[]): readonly OlmV1Response[] {
   const { stdout, status, stderr } = spawnSync(olmV1Program, {
     input: questions.map((question) => `${JSON.stringify(question)}\n`).join(''),
     encoding: 'utf8',
@@ -27,28 +27,28 @@ export function queryOlmV1(questions: readonly OlmV1Question[]): readonly OlmV1A
   return stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as OlmV1Answer)
+    .map((line) => JSON.parse(line) as OlmV1Response)
 }
 
 /**
  * Where two values differ, as a path; undefined where they mean the same to Kubernetes. Go prints structs that are empty,
  * and leaves out fields that are: what is nothing on one side may be absent on the other.
  */
-export function findDifference(
+export function findJsonDifference(
   ours: Json | undefined,
   theirs: Json | undefined,
   path = '',
 ): string | undefined {
   if (isObject(ours) && isObject(theirs)) {
     for (const key of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
-      const found = findDifference(ours[key], theirs[key], `${path}.${key}`)
+      const found = findJsonDifference(ours[key], theirs[key], `${path}.${key}`)
       if (found !== undefined) return found
     }
     return undefined
   }
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
     for (const [index, item] of ours.entries()) {
-      const found = findDifference(item as Json, theirs[index] as Json, `${path}[${index}]`)
+      const found = findJsonDifference(item as Json, theirs[index] as Json, `${path}[${index}]`)
       if (found !== undefined) return found
     }
     return undefined
@@ -56,18 +56,21 @@ export function findDifference(
   // A quantity that is no pointer is printed where it is zero; there is one such in a pod.
   if (ours === undefined && theirs === '0' && path.endsWith('.resourceFieldRef.divisor')) return undefined
   // What Go leaves out where it is 0 or false is left out by us, too.
-  if (isAbsent(theirs) && (ours === 0 || ours === false))
-    return `${path}: ours ${toText(ours)}, theirs ${toText(theirs)}`
-  if (ours === theirs || (isEmptyValue(ours) && isEmptyValue(theirs) && (isAbsent(ours) || isAbsent(theirs))))
+  if (isNullOrUndefined(theirs) && (ours === 0 || ours === false))
+    return `${path}: ours ${formatJsonExcerpt(ours)}, theirs ${formatJsonExcerpt(theirs)}`
+  if (
+    ours === theirs ||
+    (isEmptyValue(ours) && isEmptyValue(theirs) && (isNullOrUndefined(ours) || isNullOrUndefined(theirs)))
+  )
     return undefined
-  return `${path}: ours ${toText(ours)}, theirs ${toText(theirs)}`
+  return `${path}: ours ${formatJsonExcerpt(ours)}, theirs ${formatJsonExcerpt(theirs)}`
 }
 
 function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isAbsent(value: Json | undefined): boolean {
+function isNullOrUndefined(value: Json | undefined): boolean {
   return value === undefined || value === null
 }
 
@@ -77,7 +80,7 @@ function isEmptyValue(value: Json | undefined): boolean {
   return isObject(value) && Object.values(value).every(isEmptyValue)
 }
 
-function toText(value: Json | undefined): string {
+function formatJsonExcerpt(value: Json | undefined): string {
   return JSON.stringify(value)?.slice(0, 200) ?? 'absent'
 }
 

@@ -3,15 +3,15 @@ import fc from '../../../seeded.ts'
 import { bundleAnnotationKeys } from '../../../../packages/bundle/src/bundle-metadata.ts'
 
 type BundleContents = Readonly<Record<string, unknown>>
-type AnyArbitrary = fc.Arbitrary<unknown>
+type UnknownArbitrary = fc.Arbitrary<unknown>
 
 /** Each field is optional. */
-const optionalFields = (fields: Record<string, AnyArbitrary>): AnyArbitrary =>
+const optionalFields = (fields: Record<string, UnknownArbitrary>): UnknownArbitrary =>
   fc.record(fields, { requiredKeys: [] })
-const shortArray = (item: AnyArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
+const shortArrayArbitrary = (item: UnknownArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
 /** Usually the first. */
-const mostly = (value: AnyArbitrary, odd: AnyArbitrary): AnyArbitrary =>
+const mostlyFirstArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
 const randomDeploymentName = fc.constantFrom(
@@ -21,18 +21,18 @@ const randomDeploymentName = fc.constantFrom(
 )
 const randomServiceAccount = fc.constantFrom('', 'default', 'web', 'builder', `a${'-long'.repeat(20)}`)
 const randomWord = fc.constantFrom('a', 'get', '*', '<&>', 'é😀', '"q"', '')
-const randomWordsOrNull = fc.oneof(shortArray(randomWord), fc.constant([]), fc.constant(null))
+const randomStringArrayOrNull = fc.oneof(shortArrayArbitrary(randomWord), fc.constant([]), fc.constant(null))
 
 const randomPolicyRule = optionalFields({
-  nonResourceURLs: randomWordsOrNull,
-  resourceNames: randomWordsOrNull,
-  verbs: shortArray(randomWord),
-  resources: randomWordsOrNull,
-  apiGroups: randomWordsOrNull,
+  nonResourceURLs: randomStringArrayOrNull,
+  resourceNames: randomStringArrayOrNull,
+  verbs: shortArrayArbitrary(randomWord),
+  resources: randomStringArrayOrNull,
+  apiGroups: randomStringArrayOrNull,
   unknown: randomWord,
 })
 const randomPermission = fc.record(
-  { serviceAccountName: randomServiceAccount, rules: shortArray(randomPolicyRule) },
+  { serviceAccountName: randomServiceAccount, rules: shortArrayArbitrary(randomPolicyRule) },
   { requiredKeys: ['rules'] },
 )
 
@@ -69,14 +69,17 @@ const randomToleration = optionalFields({
 })
 const randomAffinity = optionalFields({
   nodeAffinity: optionalFields({
-    preferredDuringSchedulingIgnoredDuringExecution: shortArray(
+    preferredDuringSchedulingIgnoredDuringExecution: shortArrayArbitrary(
       fc.constant({ weight: 1, preference: { matchExpressions: [{ key: 'k', operator: 'Exists' }] } }),
       1,
     ),
   }),
   podAffinity: fc.constant({}),
   podAntiAffinity: optionalFields({
-    requiredDuringSchedulingIgnoredDuringExecution: shortArray(fc.constant({ topologyKey: 'zone' }), 1),
+    requiredDuringSchedulingIgnoredDuringExecution: shortArrayArbitrary(
+      fc.constant({ topologyKey: 'zone' }),
+      1,
+    ),
   }),
 })
 const randomResources = optionalFields({
@@ -88,7 +91,7 @@ const randomLabels = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
 const randomDeploymentSpec = fc.record(
   {
     selector: fc.record({ matchLabels: randomLabels }, { requiredKeys: [] }),
-    replicas: mostly(fc.nat(3), fc.constantFrom('one', 1.5)),
+    replicas: mostlyFirstArbitrary(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
@@ -107,20 +110,20 @@ const randomDeploymentSpec = fc.record(
           hostNetwork: fc.boolean(),
           enableServiceLinks: fc.boolean(),
           nodeSelector: fc.constant({ disk: 'ssd' }),
-          tolerations: shortArray(randomToleration),
+          tolerations: shortArrayArbitrary(randomToleration),
           affinity: randomAffinity,
-          volumes: shortArray(
+          volumes: shortArrayArbitrary(
             fc.record({ name: randomVolumeName, emptyDir: fc.constantFrom({}, { sizeLimit: '1024Mi' }) }),
           ),
-          containers: shortArray(
+          containers: shortArrayArbitrary(
             optionalFields({
               name: randomWord,
               image: randomWord,
-              args: shortArray(mostly(randomWord, fc.constant(null))),
-              env: shortArray(randomEnv),
+              args: shortArrayArbitrary(mostlyFirstArbitrary(randomWord, fc.constant(null))),
+              env: shortArrayArbitrary(randomEnv),
               resources: randomResources,
-              volumeMounts: shortArray(randomVolumeMount),
-              ports: shortArray(fc.record({ containerPort: fc.nat(9000) }), 2),
+              volumeMounts: shortArrayArbitrary(randomVolumeMount),
+              ports: shortArrayArbitrary(fc.record({ containerPort: fc.nat(9000) }), 2),
               livenessProbe: optionalFields({ httpGet: fc.record({ port: fc.constantFrom(80, 'http') }) }),
             }),
           ),
@@ -134,11 +137,11 @@ const randomDeploymentSpec = fc.record(
 
 const randomWebhook = fc.record(
   {
-    type: mostly(
+    type: mostlyFirstArbitrary(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
       fc.constant('Other'),
     ),
-    generateName: mostly(
+    generateName: mostlyFirstArbitrary(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
@@ -151,19 +154,19 @@ const randomWebhook = fc.record(
     reinvocationPolicy: fc.constant('Never'),
     objectSelector: optionalFields({
       matchLabels: randomLabels,
-      matchExpressions: shortArray(fc.constant({ key: 'k', operator: 'Exists' }), 1),
+      matchExpressions: shortArrayArbitrary(fc.constant({ key: 'k', operator: 'Exists' }), 1),
     }),
     sideEffects: fc.constantFrom('None', 'Some'),
     timeoutSeconds: fc.nat(30),
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
-    conversionCRDs: mostly(
-      shortArray(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
-      shortArray(randomWord),
+    conversionCRDs: mostlyFirstArbitrary(
+      shortArrayArbitrary(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
+      shortArrayArbitrary(randomWord),
     ),
-    rules: shortArray(
+    rules: shortArrayArbitrary(
       optionalFields({
-        apiGroups: shortArray(
-          mostly(
+        apiGroups: shortArrayArbitrary(
+          mostlyFirstArbitrary(
             fc.constantFrom('', 'apps'),
             fc.constantFrom('*', 'olm.operatorframework.io', 'admissionregistration.k8s.io'),
           ),
@@ -171,7 +174,7 @@ const randomWebhook = fc.record(
         ),
         apiVersions: fc.constant(['v1']),
         operations: fc.constant(['CREATE']),
-        resources: shortArray(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
+        resources: shortArrayArbitrary(fc.constantFrom('pods', 'ValidatingWebhookConfigurations'), 2),
         scope: fc.constant('Namespaced'),
       }),
       2,
@@ -180,7 +183,7 @@ const randomWebhook = fc.record(
   { requiredKeys: ['type', 'generateName', 'deploymentName'] },
 )
 
-const randomCrd = (plural: string, kind: string): AnyArbitrary =>
+const randomCrd = (plural: string, kind: string): UnknownArbitrary =>
   fc.record({
     apiVersion: fc.constantFrom('apiextensions.k8s.io/v1', 'apiextensions.k8s.io/v1beta1'),
     kind: fc.constant('CustomResourceDefinition'),
@@ -197,7 +200,7 @@ const randomCrd = (plural: string, kind: string): AnyArbitrary =>
         group: fc.constant('example.com'),
         names: fc.constant({ plural, kind }),
         scope: fc.constant('Namespaced'),
-        preserveUnknownFields: mostly(fc.constant(false), fc.constant(true)),
+        preserveUnknownFields: mostlyFirstArbitrary(fc.constant(false), fc.constant(true)),
         conversion: fc.constantFrom({ strategy: 'None' }, undefined),
         versions: fc.constant([
           {
@@ -221,7 +224,7 @@ const randomCrd = (plural: string, kind: string): AnyArbitrary =>
 
 const randomOtherManifest = fc.record({
   apiVersion: fc.constant('v1'),
-  kind: mostly(
+  kind: mostlyFirstArbitrary(
     fc.constantFrom(
       'ConfigMap',
       'Service',
@@ -238,8 +241,11 @@ const randomOtherManifest = fc.record({
 const randomListManifest = fc.record({
   apiVersion: fc.constant('v1'),
   kind: fc.constantFrom('List', 'ConfigMapList'),
-  items: shortArray(
-    fc.oneof(randomOtherManifest, mostly(randomOtherManifest, fc.constant({ metadata: { name: 'bare' } }))),
+  items: shortArrayArbitrary(
+    fc.oneof(
+      randomOtherManifest,
+      mostlyFirstArbitrary(randomOtherManifest, fc.constant({ metadata: { name: 'bare' } })),
+    ),
   ),
 })
 
@@ -248,7 +254,7 @@ const randomProperty = fc.record({
   value: fc.constantFrom('v', { b: 1, a: '<&>' }, [1.5, null], true),
 })
 
-interface WebhookFields {
+interface WebhookNameFields {
   readonly type: string
   readonly generateName: string
   readonly deploymentName: string
@@ -257,10 +263,10 @@ interface WebhookFields {
 
 /** Gives webhooks unique names, existing deployments, and only owned CRDs to convert, each once. */
 function keepValidWebhooks(
-  webhooks: readonly WebhookFields[],
+  webhooks: readonly WebhookNameFields[],
   deployments: readonly string[],
   owned: readonly string[],
-): readonly WebhookFields[] {
+): readonly WebhookNameFields[] {
   const unconverted = new Set(owned)
   return webhooks.flatMap((one, index) => {
     const deploymentName = deployments[index % deployments.length]
@@ -279,8 +285,8 @@ function keepValidWebhooks(
 /** Files of a bundle, path to text or data. */
 export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
   .record({
-    permissions: shortArray(randomPermission),
-    clusterPermissions: shortArray(randomPermission),
+    permissions: shortArrayArbitrary(randomPermission),
+    clusterPermissions: shortArrayArbitrary(randomPermission),
     deployments: fc.uniqueArray(
       fc.record(
         { name: randomDeploymentName, spec: randomDeploymentSpec, label: randomLabels },
@@ -291,17 +297,17 @@ export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
         selector: ({ name }) => name,
       },
     ),
-    more: mostly(
+    more: mostlyFirstArbitrary(
       fc.constant([]),
-      shortArray(
+      shortArrayArbitrary(
         fc.record({
-          name: mostly(randomDeploymentName, fc.constantFrom('X', 'a..b')),
+          name: mostlyFirstArbitrary(randomDeploymentName, fc.constantFrom('X', 'a..b')),
           spec: randomDeploymentSpec,
         }),
         1,
       ),
     ),
-    webhooks: fc.oneof(fc.constant([]), shortArray(randomWebhook)),
+    webhooks: fc.oneof(fc.constant([]), shortArrayArbitrary(randomWebhook)),
     owned: fc.subarray(['foos.example.com', 'bars.example.com']),
     modes: fc.oneof<fc.Arbitrary<string[]>[]>(
       fc.subarray(['AllNamespaces', 'SingleNamespace', 'OwnNamespace', 'MultiNamespace']),
@@ -311,22 +317,22 @@ export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
       a: fc.constant('csv'),
       'olm.properties': fc.constantFrom('[]', '[ {"type": "x", "value": {"b":1, "a":"<"}} ]', 'no'),
     }),
-    properties: fc.option(shortArray(randomProperty)),
+    properties: fc.option(shortArrayArbitrary(randomProperty)),
     crds: fc.tuple(randomCrd('foos', 'Foo'), randomCrd('bars', 'Bar')),
-    others: shortArray(randomOtherManifest),
+    others: shortArrayArbitrary(randomOtherManifest),
     list: fc.option(randomListManifest),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
-    package: mostly(fc.constant('foo'), fc.constant('')),
+    package: mostlyFirstArbitrary(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound
       ? keepValidWebhooks(
-          shape.webhooks as WebhookFields[],
+          shape.webhooks as WebhookNameFields[],
           shape.deployments.map(({ name }) => name),
           shape.owned,
         )
-      : (shape.webhooks as WebhookFields[])
+      : (shape.webhooks as WebhookNameFields[])
     const converts = shape.isSound && webhooks.some(({ type }) => type === 'ConversionWebhook')
     const modes = converts ? ['AllNamespaces'] : shape.modes
     const csv = {

@@ -6,7 +6,7 @@ import type { PlainRenderOptions } from '../../../../packages/bundle/src/plain/r
 import { createBundleFiles, createCrd, type SampleBundle } from '../sample-bundles.ts'
 import fc from '../../../seeded.ts'
 import { randomInstallBundle } from './random-install-bundle.ts'
-import { checkInstall } from '../../../../packages/bundle/src/check-install.ts'
+import { checkBundleInstall } from '../../../../packages/bundle/src/check-install.ts'
 
 const webDeployment = {
   name: 'web',
@@ -19,17 +19,17 @@ const webDeployment = {
     },
   },
 }
-const toInstallModes = (...types: readonly string[]) => types.map((type) => ({ type, supported: true }))
+const createInstallModes = (...types: readonly string[]) => types.map((type) => ({ type, supported: true }))
 const policyRule = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', '*'] }
 
-function createBundleShape(
+function createSampleBundle(
   more: Record<string, unknown> = {},
   install: Record<string, unknown> = {},
 ): SampleBundle {
   return {
     metadata: { annotations: { both: 'csv', own: 'csv' } },
     spec: {
-      installModes: toInstallModes('AllNamespaces', 'OwnNamespace'),
+      installModes: createInstallModes('AllNamespaces', 'OwnNamespace'),
       install: { strategy: 'deployment', spec: { deployments: [webDeployment], ...install } },
       ...more,
     },
@@ -50,14 +50,16 @@ describe('a registry+v1 bundle', () => {
   test('gets accounts, and roles with the same hashed names as in OLM v1', () => {
     const permissions = { permissions: [{ serviceAccountName: 'runner', rules: [policyRule] }] }
     // The names are what operator-controller v1.11.0 prints for this bundle.
-    expect(formatObjectNames(renderBundle(createBundleShape({}, permissions)))).toEqual([
+    expect(formatObjectNames(renderBundle(createSampleBundle({}, permissions)))).toEqual([
       'ServiceAccount operators runner',
       'ClusterRole foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
       'ClusterRoleBinding foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
       'Deployment operators web',
     ])
     expect(
-      formatObjectNames(renderBundle(createBundleShape({}, permissions), { watchNamespaces: ['operators'] })),
+      formatObjectNames(
+        renderBundle(createSampleBundle({}, permissions), { watchNamespaces: ['operators'] }),
+      ),
     ).toEqual([
       'ServiceAccount operators runner',
       'Role operators foo.v1.0.0-runner-19uwp6dz9x041bd3s05jx114758zbt00z7ye5hxgmryo',
@@ -114,7 +116,7 @@ describe('a registry+v1 bundle', () => {
         versions: [{ ...version, additionalPrinterColumns: [printed], schema: { openAPIV3Schema } }],
       },
     }
-    const files = new Map(createBundleFiles('foo', createBundleShape({}, { deployments: [zeros] })))
+    const files = new Map(createBundleFiles('foo', createSampleBundle({}, { deployments: [zeros] })))
     files.set('manifests/crd.yaml', new TextEncoder().encode(JSON.stringify(definition)))
     const { objects } = renderPlainManifests(files, { installNamespace: 'operators' })
     const made = (wanted: string) => objects.find(({ kind }) => kind === wanted)?.manifest['spec']
@@ -164,7 +166,7 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('puts its annotations on the pods, with those of the pod template taking precedence', () => {
-    const { objects } = renderBundle(createBundleShape(), { watchNamespaces: ['operators'] })
+    const { objects } = renderBundle(createSampleBundle(), { watchNamespaces: ['operators'] })
     expect(objects[0]?.manifest).toEqual({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -191,7 +193,7 @@ describe('a registry+v1 bundle', () => {
   test('is rejected with the messages of OLM v1', () => {
     const webhook = { type: 'ValidatingAdmissionWebhook', generateName: 'X-', deploymentName: 'gone' }
     const { objects, rejections, findings } = renderBundle(
-      createBundleShape({ webhookdefinitions: [webhook, webhook] }),
+      createSampleBundle({ webhookdefinitions: [webhook, webhook] }),
     )
     expect(objects).toEqual([])
     expect(rejections.map(({ message, reportedByRule }) => [message.slice(0, 60), reportedByRule])).toEqual([
@@ -209,12 +211,12 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('is rejected if it owns API services, or has webhooks without a certificate provider', () => {
-    const services = createBundleShape({
+    const services = createSampleBundle({
       apiservicedefinitions: { owned: [{ name: 'a', group: 'g', version: 'v1', kind: 'A' }] },
     })
     expect(renderBundle(services).findings).toHaveLength(1)
     const webhook = { type: 'MutatingAdmissionWebhook', generateName: 'x', deploymentName: 'web' }
-    const shape = createBundleShape({ webhookdefinitions: [webhook] })
+    const shape = createSampleBundle({ webhookdefinitions: [webhook] })
     expect(renderBundle(shape, { certificates: 'none' }).rejections).toHaveLength(1)
     expect(formatObjectNames(renderBundle(shape))).toEqual([
       'Deployment operators web',
@@ -226,7 +228,7 @@ describe('a registry+v1 bundle', () => {
   })
 
   test('is rejected without a finding if it cannot watch the requested namespace', () => {
-    const { rejections, findings } = renderBundle(createBundleShape(), { watchNamespaces: ['other'] })
+    const { rejections, findings } = renderBundle(createSampleBundle(), { watchNamespaces: ['other'] })
     expect(rejections).toMatchObject([{ isAboutOptions: true }])
     expect(findings).toEqual([])
   })
@@ -237,7 +239,7 @@ describe('a registry+v1 bundle', () => {
         'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: Secret\napiVersion: v1\nmetadata: {name: b}\n',
       'manifests/list.yaml': { apiVersion: 'v1', kind: 'ServiceList', items: [{ metadata: { name: 'c' } }] },
     }
-    expect(formatObjectNames(renderBundle({ ...createBundleShape(), files }))).toEqual([
+    expect(formatObjectNames(renderBundle({ ...createSampleBundle(), files }))).toEqual([
       'Service operators c',
       'ConfigMap operators a',
       'Secret operators b',
@@ -307,7 +309,7 @@ test('checking a damaged bundle never throws an error', () => {
               }),
             ),
         )
-        if (files && before) checkInstall(files, { installNamespace: 'operators' }, before)
+        if (files && before) checkBundleInstall(files, { installNamespace: 'operators' }, before)
       },
     ),
     { numRuns: 150 },

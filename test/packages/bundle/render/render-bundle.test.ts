@@ -20,7 +20,7 @@ const hasOpm = findMissingProgram('opm') === undefined
 const sampleNames = Object.keys(sampleBundles)
 // opm's migration reads the CSV with a type that requires a string as release, and aborts the entire run.
 const unmigratableBundle = 'release-as-number'
-const imageOf = (name: string) => `quay.io/test/${name}:v1`
+const formatTestImageName = (name: string) => `quay.io/test/${name}:v1`
 
 function renderBundleBlob(name: string, image: string, csvMetadata: boolean): OlmBundleBlob {
   const { bundle, problem } = readRegistryBundle(createBundleFiles(name, sampleBundles[name]))
@@ -51,7 +51,7 @@ function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; 
     if (run.status === 0 && run.stdout === '') return {}
     if (run.status === 0) return { blob: JSON.parse(run.stdout) as OlmBundleBlob }
     const errorMatch = /^[\d/]+ [\d:]+ (?:render reference "[^"]*": )?(?<error>(?:.|\n)*)/m.exec(
-      run.stderr.slice(findFatalMessageStart(run.stderr)),
+      run.stderr.slice(findFatalErrorOffset(run.stderr)),
     )
     // For some mistakes opm prints the entire document with a marker.
     return {
@@ -65,12 +65,12 @@ function renderWithOpm(files: BundleFiles, image = ''): { blob?: OlmBundleBlob; 
 }
 
 /** Where opm's final error starts, after its warnings. */
-function findFatalMessageStart(stderr: string): number {
+function findFatalErrorOffset(stderr: string): number {
   return Math.max(0, stderr.search(/^[\d/]+ [\d:]+ (?:render reference |migrate: )/m))
 }
 
 // opm orders the entries of one image randomly.
-function normalizeBundle(blob: OlmBundleBlob): OlmBundleBlob {
+function sortRelatedImages(blob: OlmBundleBlob): OlmBundleBlob {
   const relatedImages =
     blob.relatedImages &&
     [...blob.relatedImages].sort((a, b) => (a.image + ' ' + a.name < b.image + ' ' + b.name ? -1 : 1))
@@ -115,15 +115,15 @@ function normalizeBundle(blob: OlmBundleBlob): OlmBundleBlob {
     expect(theirs.size).toBe(sampleNames.length * 3 - 1)
   })
   test.each(sampleNames)('%s', (name) => {
-    expect(normalizeBundle(renderBundleBlob(name, '', false))).toEqual(
-      normalizeBundle(theirs.get(`plain ${name}`) as OlmBundleBlob),
+    expect(sortRelatedImages(renderBundleBlob(name, '', false))).toEqual(
+      sortRelatedImages(theirs.get(`plain ${name}`) as OlmBundleBlob),
     )
-    expect(normalizeBundle(renderBundleBlob(name, imageOf(name), false))).toEqual(
-      normalizeBundle(theirs.get(`image ${name}`) as OlmBundleBlob),
+    expect(sortRelatedImages(renderBundleBlob(name, formatTestImageName(name), false))).toEqual(
+      sortRelatedImages(theirs.get(`image ${name}`) as OlmBundleBlob),
     )
     if (name === unmigratableBundle) return
-    expect(normalizeBundle(renderBundleBlob(name, imageOf(name), true))).toEqual(
-      normalizeBundle(theirs.get(`migrated ${name}`) as OlmBundleBlob),
+    expect(sortRelatedImages(renderBundleBlob(name, formatTestImageName(name), true))).toEqual(
+      sortRelatedImages(theirs.get(`migrated ${name}`) as OlmBundleBlob),
     )
   })
 })
@@ -301,9 +301,9 @@ describe('what opm rejects is rejected with the same message', () => {
         })
         if (!bundle || rejection !== undefined || !theirs.blob) continue
         const ours = renderBundle(bundle, image, { csvMetadata: true })
-        expect({ context, blob: normalizeBundle(ours) }).toEqual({
+        expect({ context, blob: sortRelatedImages(ours) }).toEqual({
           context,
-          blob: normalizeBundle(theirs.blob),
+          blob: sortRelatedImages(theirs.blob),
         })
       }
     },

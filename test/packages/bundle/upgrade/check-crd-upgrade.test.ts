@@ -13,7 +13,7 @@ interface CrdVersion {
   readonly field?: Json
 }
 
-function bundleWithCrd(
+function createBundleWithCrd(
   versions: readonly CrdVersion[],
   { scope = 'Namespaced', webhooks = [] as Json[] } = {},
 ) {
@@ -36,13 +36,13 @@ function bundleWithCrd(
 }
 
 function findUpgradeProblems(
-  before: ReturnType<typeof bundleWithCrd>,
-  after: ReturnType<typeof bundleWithCrd>,
+  before: ReturnType<typeof createBundleWithCrd>,
+  after: ReturnType<typeof createBundleWithCrd>,
 ): readonly string[] {
   return checkCrdUpgrade(before, after).map(({ data }) => String(data?.['problem']))
 }
 
-const singleVersion = (field?: Json): readonly CrdVersion[] => [
+const createSingleCrdVersion = (field?: Json): readonly CrdVersion[] => [
   { name: 'v1', stored: true, ...(field !== undefined && { field }) },
 ]
 
@@ -55,42 +55,53 @@ test.each<[claim: string, before: Json, after: Json, message: string]>([
   ['what no comparison knows', {}, { format: 'date' }, 'unhandled: unhandled changes found (format)'],
 ])('%s breaks an upgrade', (_claim, before, after, message) => {
   expect(
-    findUpgradeProblems(bundleWithCrd(singleVersion(before)), bundleWithCrd(singleVersion(after))),
+    findUpgradeProblems(
+      createBundleWithCrd(createSingleCrdVersion(before)),
+      createBundleWithCrd(createSingleCrdVersion(after)),
+    ),
   ).toEqual([`v1: ^.f: ${message}`])
   expect(
-    findUpgradeProblems(bundleWithCrd(singleVersion(before)), bundleWithCrd(singleVersion(before))),
+    findUpgradeProblems(
+      createBundleWithCrd(createSingleCrdVersion(before)),
+      createBundleWithCrd(createSingleCrdVersion(before)),
+    ),
   ).toEqual([])
 })
 
 test('descriptions may change, and enums may grow', () => {
-  const before = bundleWithCrd(singleVersion({ type: 'string', enum: ['a'], description: 'x' }))
+  const before = createBundleWithCrd(
+    createSingleCrdVersion({ type: 'string', enum: ['a'], description: 'x' }),
+  )
   expect(
     findUpgradeProblems(
       before,
-      bundleWithCrd(singleVersion({ type: 'string', enum: ['a', 'b'], description: 'y' })),
+      createBundleWithCrd(createSingleCrdVersion({ type: 'string', enum: ['a', 'b'], description: 'y' })),
     ),
   ).toEqual([])
 })
 
 test('a definition, a stored version, a served version and a scope are missed', () => {
-  const before = bundleWithCrd([...singleVersion(), { name: 'v1alpha1' }])
-  expect(findUpgradeProblems(before, bundleWithCrd([]))).toHaveLength(1)
-  expect(findUpgradeProblems(before, bundleWithCrd(singleVersion()))).toEqual([
+  const before = createBundleWithCrd([...createSingleCrdVersion(), { name: 'v1alpha1' }])
+  expect(findUpgradeProblems(before, createBundleWithCrd([]))).toHaveLength(1)
+  expect(findUpgradeProblems(before, createBundleWithCrd(createSingleCrdVersion()))).toEqual([
     'its version v1alpha1 is no longer served',
   ])
-  expect(findUpgradeProblems(before, bundleWithCrd([{ name: 'v1alpha1', stored: true }]))).toEqual([
+  expect(findUpgradeProblems(before, createBundleWithCrd([{ name: 'v1alpha1', stored: true }]))).toEqual([
     'storedVersionRemoval: stored versions removed : [v1]',
   ])
   expect(
-    findUpgradeProblems(bundleWithCrd(singleVersion()), bundleWithCrd(singleVersion(), { scope: 'Cluster' })),
+    findUpgradeProblems(
+      createBundleWithCrd(createSingleCrdVersion()),
+      createBundleWithCrd(createSingleCrdVersion(), { scope: 'Cluster' }),
+    ),
   ).toEqual(['scope: scope changed : "Namespaced" -> "Cluster"'])
 })
 
 test('versions beside one another must agree, unless a webhook of the bundle converts them', () => {
-  const next = [...singleVersion(), { name: 'v2', field: { type: 'integer' } }]
-  expect(findUpgradeProblems(bundleWithCrd(singleVersion()), bundleWithCrd(next))).toEqual([
-    'v1 -> v2: ^.f: type: type changed : "string" -> "integer"',
-  ])
+  const next = [...createSingleCrdVersion(), { name: 'v2', field: { type: 'integer' } }]
+  expect(
+    findUpgradeProblems(createBundleWithCrd(createSingleCrdVersion()), createBundleWithCrd(next)),
+  ).toEqual(['v1 -> v2: ^.f: type: type changed : "string" -> "integer"'])
   const webhooks = [
     {
       type: 'ConversionWebhook',
@@ -99,9 +110,14 @@ test('versions beside one another must agree, unless a webhook of the bundle con
       conversionCRDs: ['foos.example.com'],
     },
   ]
-  expect(findUpgradeProblems(bundleWithCrd(singleVersion()), bundleWithCrd(next, { webhooks }))).toEqual([])
+  expect(
+    findUpgradeProblems(
+      createBundleWithCrd(createSingleCrdVersion()),
+      createBundleWithCrd(next, { webhooks }),
+    ),
+  ).toEqual([])
   // Where they never agreed, the upgrade changes nothing.
-  expect(findUpgradeProblems(bundleWithCrd(next), bundleWithCrd(next))).toEqual([])
+  expect(findUpgradeProblems(createBundleWithCrd(next), createBundleWithCrd(next))).toEqual([])
 })
 
 test('versions are in the order of Kubernetes', () => {

@@ -28,7 +28,7 @@ function readBlobs(files: CatalogFiles): readonly Meta[] {
   return documents
 }
 
-function writeCacheWithDigest(files: CatalogFiles): {
+function buildCacheAndDigest(files: CatalogFiles): {
   readonly digest: string
   readonly cache: readonly OpmCacheFile[]
 } {
@@ -45,7 +45,7 @@ describe('the cache of a catalog', () => {
   test.each(cachedCatalogCases.map(({ why, ...one }) => [why, one] as const))(
     'with %s has opm’s digest',
     (_why, one) => {
-      expect(writeCacheWithDigest(one.files).digest).toBe(one.digest)
+      expect(buildCacheAndDigest(one.files).digest).toBe(one.digest)
     },
   )
 
@@ -59,7 +59,7 @@ describe('the cache of a catalog', () => {
     () => {
       for (const { why, files, digest } of cachedCatalogCases) {
         const theirs = writeCacheWithOpm(files)
-        const ours = writeCacheWithDigest(files).cache
+        const ours = buildCacheAndDigest(files).cache
         const texts = (entries: Iterable<readonly [string, string]>) =>
           Object.fromEntries([...entries].sort())
         expect([

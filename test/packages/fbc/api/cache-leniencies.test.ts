@@ -19,13 +19,13 @@ const bundleObjectProperty = (data: string | Buffer): string =>
   `{type: olm.bundle.object, value: {data: "${toBase64(data)}"}}`
 const csvKind = 'ClusterServiceVersion'
 
-interface BundleNames {
+interface PackageYamlNames {
   readonly channel?: string
   readonly bundle?: string
   readonly package?: string
 }
 
-function packageYaml(properties: readonly string[], names: BundleNames = {}): string {
+function createPackageYaml(properties: readonly string[], names: PackageYamlNames = {}): string {
   const { package: of = 'p', channel = 'c', bundle = 'b.v1' } = names
   const all = [`{type: olm.package, value: {packageName: ${of}, version: 1.0.0}}`, ...properties]
   return `---
@@ -38,7 +38,7 @@ function packageYaml(properties: readonly string[], names: BundleNames = {}): st
 }
 
 /** Manifests of which opm's reader of YAML thinks otherwise than a reader of JSON, by package. */
-const unusualManifests: Readonly<Record<string, readonly string[]>> = {
+const unusualBundleProperties: Readonly<Record<string, readonly string[]>> = {
   flow: [bundleObjectProperty(`{kind: ${csvKind}}`)],
   'half-flow': [bundleObjectProperty(`{kind: ${csvKind}`)],
   utf16: [bundleObjectProperty(Buffer.from(`\ufeffkind: ${csvKind}\nname: ü\n`, 'utf16le'))],
@@ -52,25 +52,25 @@ const unusualManifests: Readonly<Record<string, readonly string[]>> = {
   spellings: ['{type: olm.csv.metadata, value: {annotations: {a: x, c: z}, Annotations: {b: w, c: v}}}'],
 }
 
-const unusualFiles: Readonly<Record<string, string>> = {
+const unusualCatalogFiles: Readonly<Record<string, string>> = {
   ...unusualCatalog,
   ...Object.fromEntries(
-    Object.entries(unusualManifests).map(([name, properties]) => [
+    Object.entries(unusualBundleProperties).map(([name, properties]) => [
       `${name}.yaml`,
-      packageYaml(properties, { package: name, bundle: `${name}.v1` }),
+      createPackageYaml(properties, { package: name, bundle: `${name}.v1` }),
     ]),
   ),
 }
 
-function writeCacheOf(files: Readonly<Record<string, string>>): ReturnType<typeof buildOpmCache> {
+function buildCacheFromFiles(files: Readonly<Record<string, string>>): ReturnType<typeof buildOpmCache> {
   const blobs: Meta[] = []
   for (const text of Object.values(files))
     parseCatalogFile(Buffer.from(text), { forVerdict: true, onMeta: (meta) => void blobs.push(meta) })
   return buildOpmCache(blobs)
 }
 
-function writeCacheFiles(files: Readonly<Record<string, string>>): ReadonlyMap<string, OpmCacheFile> {
-  const cache = writeCacheOf(files)
+function buildCacheFileMap(files: Readonly<Record<string, string>>): ReadonlyMap<string, OpmCacheFile> {
+  const cache = buildCacheFromFiles(files)
   if (!cache.ok) throw new Error(cache.error)
   return new Map(cache.files.map((file) => [file.path, file]))
 }
@@ -80,7 +80,7 @@ const decodeCacheFile = (file: OpmCacheFile | undefined): string =>
 const testWithOpm = findMissingProgram('opm') === undefined ? test : test.skip
 
 describe('the cache', () => {
-  const cache = writeCacheFiles(unusualFiles)
+  const cache = buildCacheFileMap(unusualCatalogFiles)
 
   testWithOpm('is that of opm, file for file and byte for byte', () => {
     const dir = mkdtempSync(join(tmpdir(), 'opm-cache-'))
@@ -88,7 +88,7 @@ describe('the cache', () => {
       // opm keeps to the format that it finds.
       mkdirSync(join(dir, 'kept/cache'), { recursive: true })
       writeFileSync(join(dir, 'kept/digest'), 'old')
-      for (const [path, text] of Object.entries(unusualFiles)) {
+      for (const [path, text] of Object.entries(unusualCatalogFiles)) {
         mkdirSync(dirname(join(dir, 'catalog', path)), { recursive: true })
         writeFileSync(join(dir, 'catalog', path), text)
       }
@@ -144,7 +144,7 @@ describe('the cache', () => {
   })
 
   test('has the ClusterServiceVersion only where a reader of YAML finds one', () => {
-    const found = Object.keys(unusualManifests).map((name) => {
+    const found = Object.keys(unusualBundleProperties).map((name) => {
       const { csvJson = '' } = JSON.parse(decodeCacheFile(cache.get(`${name}_c_${name}.v1.json`))) as {
         csvJson?: string
       }
@@ -184,7 +184,7 @@ describe('the cache', () => {
 
   test('has the same piece twice where a CSV is among the objects', () => {
     const metadata = `{type: olm.csv.metadata, value: {description: "${'long '.repeat(100)}"}}`
-    const files = writeCacheFiles({ 'catalog.yaml': packageYaml([metadata]) })
+    const files = buildCacheFileMap({ 'catalog.yaml': createPackageYaml([metadata]) })
     // The CSV, and the list of the objects with the same CSV in it.
     const [csvPiece, objects] = (files.get('p_c_b.v1.json')?.pieces ?? []).filter(
       (piece) => getPieceLength(piece) > 400,
@@ -198,37 +198,37 @@ describe('opm makes no cache of a catalog', () => {
   const cases: readonly (readonly [what: string, text: string, error: string])[] = [
     [
       'with two olm.csv.metadata in a bundle',
-      packageYaml(['{type: olm.csv.metadata, value: {}}', '{type: olm.csv.metadata, value: {}}']),
+      createPackageYaml(['{type: olm.csv.metadata, value: {}}', '{type: olm.csv.metadata, value: {}}']),
       'build package index: process package "p": parse properties: expected at most 1 property of type "olm.csv.metadata", found 2',
     ],
     [
       'whose channel has a slash',
-      packageYaml([], { channel: 'a/b' }),
+      createPackageYaml([], { channel: 'a/b' }),
       'opm cannot write the cache file "p_a/b_b.v1.json"',
     ],
     [
       'whose channel has a NUL',
-      packageYaml([], { channel: String.raw`a\0b` }),
+      createPackageYaml([], { channel: String.raw`a\0b` }),
       'the name contains a NUL character',
     ],
     [
       'whose names are too long together, in bytes',
-      packageYaml([], { bundle: 'ü'.repeat(124) }),
+      createPackageYaml([], { bundle: 'ü'.repeat(124) }),
       'the name is longer than 255 bytes',
     ],
     [
       'two bundles of which have one file',
-      packageYaml([], { channel: 'x_c' }) + packageYaml([], { package: 'p_x' }),
+      createPackageYaml([], { channel: 'x_c' }) + createPackageYaml([], { package: 'p_x' }),
       'another bundle has the same file',
     ],
     [
       'with a custom blob whose package is no plain name',
-      `${packageYaml([])}---\n{schema: custom, package: ../p}\n`,
+      `${createPackageYaml([])}---\n{schema: custom, package: ../p}\n`,
       'invalid custom schema meta: invalid packageName "../p": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$',
     ],
   ]
   test.each(cases)('%s', (_, text, error) => {
-    const cache = writeCacheOf({ 'catalog.yaml': text })
+    const cache = buildCacheFromFiles({ 'catalog.yaml': text })
     expect(cache.ok ? '' : cache.error).toContain(error)
   })
 })

@@ -9,7 +9,7 @@ export interface CachedCatalogCase {
 const toJson = (value: unknown) => JSON.stringify(value)
 const toBase64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64')
 
-function bundleJson(version: string, more: readonly object[] = [], blob: object = {}): string {
+function createBundleJson(version: string, more: readonly object[] = [], blob: object = {}): string {
   const properties = [{ type: 'olm.package', value: { packageName: 'foo', version } }, ...more]
   return toJson({
     schema: 'olm.bundle',
@@ -20,7 +20,7 @@ function bundleJson(version: string, more: readonly object[] = [], blob: object 
     ...blob,
   })
 }
-function catalogJson(of: object, channels: readonly object[], ...others: readonly string[]): string {
+function createCatalogJson(of: object, channels: readonly object[], ...others: readonly string[]): string {
   return [
     toJson({ schema: 'olm.package', name: 'foo', defaultChannel: 'stable', ...of }),
     ...channels.map((channel) => toJson({ schema: 'olm.channel', package: 'foo', ...channel })),
@@ -44,14 +44,18 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'the least that there can be; the digest begins with zeros',
     files: {
-      'catalog.json': catalogJson({ description: 'the seed is 263' }, [oneEntryChannel], bundleJson('1.0.0')),
+      'catalog.json': createCatalogJson(
+        { description: 'the seed is 263' },
+        [oneEntryChannel],
+        createBundleJson('1.0.0'),
+      ),
     },
     digest: '003957a53ad1934d',
   },
   {
     why: 'channels that share bundles, skips that are empty or missing, a skipRange, dependencies',
     files: {
-      'catalog.json': catalogJson(
+      'catalog.json': createCatalogJson(
         {},
         [
           stableChannel(
@@ -60,8 +64,8 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
           ),
           { name: 'a/b'.replace('/', '-'), entries: [{ name: 'foo.v1.1.0' }] },
         ],
-        bundleJson('1.0.0', [{ type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]),
-        bundleJson('1.1.0', [
+        createBundleJson('1.0.0', [{ type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]),
+        createBundleJson('1.1.0', [
           { type: 'olm.package.required', value: { packageName: 'bar', versionRange: '>=1.0 <2' } },
           { type: 'olm.gvk.required', value: { version: 'v1', kind: 'K', group: 'g' } },
           { type: 'olm.constraint', value: { failureMessage: '<&>', cel: { rule: 'true' } } },
@@ -73,13 +77,13 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'a stub CSV with everything that csv.metadata can say',
     files: {
-      'catalog.json': catalogJson(
+      'catalog.json': createCatalogJson(
         {
           description: 'From the package',
           icon: { base64data: toBase64('<svg/>'), mediatype: 'image/svg+xml' },
         },
         [oneEntryChannel],
-        bundleJson(
+        createBundleJson(
           '1.0.0',
           [
             csvMetadataProperty({
@@ -121,10 +125,10 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'manifests in JSON and in YAML, one of them the CSV',
     files: {
-      'catalog.json': catalogJson(
+      'catalog.json': createCatalogJson(
         {},
         [oneEntryChannel],
-        bundleJson('1.0.0', [
+        createBundleJson('1.0.0', [
           bundleObjectProperty(' {"kind":"ConfigMap","n":1.0,"t":"<&>"}'),
           bundleObjectProperty(
             'kind: ClusterServiceVersion\nmetadata: {name: foo}\nspec: {b: 1.0, a: "<", n: 12345678901234567890}\n',
@@ -138,10 +142,10 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'CSVs that a reader of YAML cannot read, and one that follows',
     files: {
-      'catalog.json': catalogJson(
+      'catalog.json': createCatalogJson(
         {},
         [oneEntryChannel],
-        bundleJson('1.0.0', [
+        createBundleJson('1.0.0', [
           bundleObjectProperty('{"kind":\t"ClusterServiceVersion","a":"\\ud83d\\ude00"}'),
           bundleObjectProperty(toJson({ ...fooCsv, a: '\u007f' })),
           bundleObjectProperty(toJson({ ...fooCsv, b: 'second' })),
@@ -153,10 +157,10 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'a manifest with bytes that are no characters, and both kinds of description',
     files: {
-      'catalog.json': catalogJson(
+      'catalog.json': createCatalogJson(
         {},
         [oneEntryChannel],
-        bundleJson('1.0.0', [
+        createBundleJson('1.0.0', [
           bundleObjectProperty(
             Uint8Array.of(...Buffer.from('{"kind":"Secret","a":"'), 0xff, 0xc3, ...Buffer.from('\ufffd"}')),
           ),
@@ -169,11 +173,11 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'deprecations of all three kinds',
     files: {
-      'catalog.json': catalogJson(
+      'catalog.json': createCatalogJson(
         { icon: {} },
         [stableChannel({ name: 'foo.v1.0.0' }, { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' })],
-        bundleJson('1.0.0'),
-        bundleJson('1.1.0', [csvMetadataProperty({})]),
+        createBundleJson('1.0.0'),
+        createBundleJson('1.1.0', [csvMetadataProperty({})]),
         toJson({
           schema: 'olm.deprecations',
           package: 'foo',
@@ -193,7 +197,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
       'a/catalog.yaml': [
         'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
         'schema: olm.channel\npackage: foo\nname: stable\nentries: [{name: foo.v1.0.0}]\n',
-        `${bundleJson('1.0.0')}\n`,
+        `${createBundleJson('1.0.0')}\n`,
         'schema: io.example.meta\npackage: foo\nz: 1e3\na: [1.0, 0x10, yes, ~, <b>]\n',
         'schema: io.example.meta\npackage: foo\na: [1.0, 0x10, yes, ~, <b>]\nz: 1000\n',
         'schema: io.example.meta\nb: "\\u2028"\n',
@@ -215,7 +219,7 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
           icon: { Base64Data: 'AAA=', mediatype: 'x' },
         }),
         toJson({ schema: 'olm.channel', PACKAGE: 'foo', Name: 'stable', entries: [{ NAME: 'foo.v1.0.0' }] }),
-        bundleJson('1.0.0', [
+        createBundleJson('1.0.0', [
           { type: 'n', value: [1e21, 1e-7, 100000000000000000000, -0.0, 1.1] },
           csvMetadataProperty({
             Provider: { name: 'a' },
@@ -232,13 +236,13 @@ export const cachedCatalogCases: readonly CachedCatalogCase[] = [
   {
     why: 'two packages, long names, a version with everything',
     files: {
-      'foo/catalog.json': catalogJson(
+      'foo/catalog.json': createCatalogJson(
         {},
         [
           { name: `stable`, entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
           { name: 'c'.repeat(90), entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
         ],
-        bundleJson('1.0.0-alpha.1+build.5', [csvMetadataProperty({ description: 'd'.repeat(300) })]),
+        createBundleJson('1.0.0-alpha.1+build.5', [csvMetadataProperty({ description: 'd'.repeat(300) })]),
       ),
       'größe/catalog.json': [
         toJson({ schema: 'olm.package', name: 'bar', defaultChannel: 'ü' }),

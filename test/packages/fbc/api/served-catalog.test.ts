@@ -16,9 +16,9 @@ function requireServedCatalog(files: Readonly<Record<string, string>>): ServedCa
   if (!found.ok) throw new Error(found.error)
   return found.value
 }
-const servedOddCatalog = requireServedCatalog(unusualCatalog)
+const unusualServedCatalog = requireServedCatalog(unusualCatalog)
 const findServedBundle = (packageName: string, channel: string, name: string) =>
-  servedOddCatalog.bundle({ package: packageName, channel, name })
+  unusualServedCatalog.bundle({ package: packageName, channel, name })
 
 describe('a bundle', () => {
   test('takes its edges from the requested channel, and its other fields from its blob', () => {
@@ -89,8 +89,8 @@ describe('a bundle', () => {
 describe('a query', () => {
   test('for one bundle omits its edges, and one for all bundles omits manifests if there is an image', () => {
     const key = { package: 'metadata', channel: 'stable', name: 'metadata.v1.1.0' }
-    expect(queries.getBundle(servedOddCatalog, key)).toMatchObject({ value: { replaces: '', skips: [] } })
-    const all = [...queries.listBundles(servedOddCatalog)]
+    expect(queries.getBundle(unusualServedCatalog, key)).toMatchObject({ value: { replaces: '', skips: [] } })
+    const all = [...queries.listBundles(unusualServedCatalog)]
     expect(all.map(({ channelName, csvName }) => `${channelName} ${csvName}`)).toEqual([
       'Fast_2 metadata.v1.1.0',
       'beta manifests.v1.0.0',
@@ -105,10 +105,10 @@ describe('a query', () => {
   })
   test('for an API returns the head of the first package by name whose default channel provides it', () => {
     const api = { group: 'example.com', version: 'v1', kind: 'Thing' }
-    expect(queries.getDefaultBundleThatProvides(servedOddCatalog, api)).toMatchObject({
+    expect(queries.getDefaultBundleThatProvides(unusualServedCatalog, api)).toMatchObject({
       value: { csvName: 'manifests.v1.0.0' },
     })
-    expect(queries.getDefaultBundleThatProvides(servedOddCatalog, { ...api, kind: 'Other' })).toEqual({
+    expect(queries.getDefaultBundleThatProvides(unusualServedCatalog, { ...api, kind: 'Other' })).toEqual({
       ok: false,
       error: 'no channel entries found that provide group:"example.com" version:"v1" kind:"Other"',
     })

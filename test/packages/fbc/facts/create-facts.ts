@@ -9,20 +9,27 @@ import type {
   Property,
 } from '../../../../packages/fbc/src/facts/catalog.ts'
 
-let nextLine = 0
+let nextBlobLine = 0
 
-function nextBlobLocation(): PackageBlob['place'] {
-  nextLine += 10
-  return { file: 'catalog.yaml', document: nextLine / 10, start: 0, end: 0, line: nextLine, column: 1 }
+function createNextBlobLocation(): PackageBlob['place'] {
+  nextBlobLine += 10
+  return {
+    file: 'catalog.yaml',
+    document: nextBlobLine / 10,
+    start: 0,
+    end: 0,
+    line: nextBlobLine,
+    column: 1,
+  }
 }
 
 export function createPackageBlob(facts: Partial<PackageBlob> = {}): PackageBlob {
-  return { place: nextBlobLocation(), name: 'foo', defaultChannel: 'stable', description: '', ...facts }
+  return { place: createNextBlobLocation(), name: 'foo', defaultChannel: 'stable', description: '', ...facts }
 }
 
 /** Entries as text: `foo.v2 replaces foo.v1 skips a,b range >=1.0.0`. */
 export function createChannelBlob(entries: readonly string[], facts: Partial<ChannelBlob> = {}): ChannelBlob {
-  const at = nextBlobLocation()
+  const at = createNextBlobLocation()
   return {
     place: at,
     name: 'stable',
@@ -46,7 +53,7 @@ export function parseChannelEntry(text: string, atLine = 1): ChannelEntry {
 
 /** A sound bundle of package foo: `aBundle('foo.v1', '1.0.0')`. */
 export function createBundleBlob(name: string, version: string, facts: Partial<BundleBlob> = {}): BundleBlob {
-  const at = nextBlobLocation()
+  const at = createNextBlobLocation()
   return {
     place: at,
     name,
@@ -69,7 +76,7 @@ export function createDeprecationBlob(
   entries: readonly (readonly [schema: string, name: string, message: string])[],
   facts: Partial<DeprecationBlob> = {},
 ): DeprecationBlob {
-  const at = nextBlobLocation()
+  const at = createNextBlobLocation()
   return {
     place: at,
     package: 'foo',

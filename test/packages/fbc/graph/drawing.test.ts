@@ -25,7 +25,7 @@ const replacesChain = (length: number) =>
   }))
 const bundleBlobs = (length: number) =>
   Array.from({ length }, (_, n) => bundleBlob(bundleName(n), 'foo', `1.${n}.0`))
-const formatRowLabels = (drawn: DrawnChannel | undefined) =>
+const formatGraphRowLabels = (drawn: DrawnChannel | undefined) =>
   drawn?.rows.map(({ label, badges, status }) => [label, status, ...badges].join(' '))
 
 describe('a package', () => {
@@ -33,7 +33,7 @@ describe('a package', () => {
     const drawing = drawPackage(
       buildPackageGraph(channelBlob('stable', 'foo', replacesChain(150)), ...bundleBlobs(150)),
     )
-    expect(formatRowLabels(drawing.channels[0])).toEqual([
+    expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
       '1.149.0 kept head',
       '148 versions, 1.1.0 to 1.148.0 kept',
       '1.0.0 kept',
@@ -78,7 +78,7 @@ describe('a package', () => {
     ).channels
     expect(none?.badges).toEqual(['no head'])
     expect(two?.badges).toEqual(['several heads'])
-    expect(formatRowLabels(two)).toEqual(['y kept head', 'x kept head'])
+    expect(formatGraphRowLabels(two)).toEqual(['y kept head', 'x kept head'])
   })
   test('has low channels below one another where there is room beside a high one, in their order', () => {
     const svg = drawSvg(
@@ -107,7 +107,10 @@ describe('a package', () => {
         ...bundleBlobs(2),
       ),
     )
-    expect(formatRowLabels(drawing.channels[0])).toEqual(['1.1.0 kept head', '1.0.0 kept not in channel'])
+    expect(formatGraphRowLabels(drawing.channels[0])).toEqual([
+      '1.1.0 kept head',
+      '1.0.0 kept not in channel',
+    ])
   })
 })
 
@@ -125,7 +128,7 @@ describe('a difference', () => {
     )
     const drawing = drawDifference(before, after)
     expect(drawing.unchanged).toBe(1)
-    expect(drawing.channels.map(formatRowLabels)).toEqual([
+    expect(drawing.channels.map(formatGraphRowLabels)).toEqual([
       ['1.100.0 added head', '1.99.0 kept was head', '1.98.0 kept', '98 versions, 1.0.0 to 1.97.0 kept'],
     ])
     expect(drawing.channels[0]?.links.map(({ to, status }) => [to, status])).toEqual([
@@ -183,7 +186,7 @@ describe('a difference', () => {
     )
     expect(drawing.badges).toEqual(['now deprecated'])
     expect(drawing.channels[0]?.badges).toEqual(['default', 'now deprecated'])
-    const rows = formatRowLabels(drawing.channels[0]) ?? []
+    const rows = formatGraphRowLabels(drawing.channels[0]) ?? []
     expect(rows).toContain('1.3.0 kept was deprecated')
     expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 kept now deprecated')
     const [moved] = buildPackageGraphs(

@@ -4,11 +4,11 @@ import { describe, expect, test } from '@jest/globals'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { FileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
 
-function readText(text: string): FileFacts {
+function parseCatalogText(text: string): FileFacts {
   return parseCatalogFile(new TextEncoder().encode(text))
 }
 
-function listBlobs(facts: FileFacts): string[] {
+function formatCatalogFacts(facts: FileFacts): string[] {
   return facts.findings.map(({ rule, at }) => `${rule} ${at?.line}:${at?.column}`)
 }
 
@@ -44,7 +44,7 @@ name: other
 `
 
 describe('a catalog file', () => {
-  const facts = readText(catalogYaml)
+  const facts = parseCatalogText(catalogYaml)
 
   test.each([
     [
@@ -114,16 +114,16 @@ describe('a catalog file', () => {
       catalogYaml.trimEnd(),
       `\ufeff${catalogYaml.slice(4)}`,
     ]) {
-      expect(readText(text).loadError).toBeUndefined()
+      expect(parseCatalogText(text).loadError).toBeUndefined()
     }
-    expect(readText(catalogYaml.replaceAll('\n', '\r\n')).channels[0]?.entries).toEqual(
+    expect(parseCatalogText(catalogYaml.replaceAll('\n', '\r\n')).channels[0]?.entries).toEqual(
       facts.channels[0]?.entries,
     )
   })
 })
 
 describe('a file with many errors', () => {
-  const facts = readText(`schema: olm.package
+  const facts = parseCatalogText(`schema: olm.package
 name: 1.10
 ---
 - a
@@ -146,7 +146,7 @@ schema: x
   })
 
   test('gets a finding for every error, with its position', () => {
-    expect(listBlobs(facts)).toEqual([
+    expect(formatCatalogFacts(facts)).toEqual([
       'field-not-text 2:7',
       'not-an-object 4:1',
       'yaml-syntax 7:1',
@@ -166,14 +166,14 @@ schema: x
 describe('JSON', () => {
   test('can be a stream of objects', () => {
     expect(
-      readText('{"schema":"a"} {"schema":"b"}\n{"schema":"c"}').others.map((blob) => blob.schema),
+      parseCatalogText('{"schema":"a"} {"schema":"b"}\n{"schema":"c"}').others.map((blob) => blob.schema),
     ).toEqual(['a', 'b', 'c'])
   })
 
   test('that is invalid is read as YAML, but only in the first two objects', () => {
-    expect(readText("{'schema': 'a',} ").loadError).toBeUndefined()
-    expect(readText('{"schema":"a"}\n{"schema":"b",}\n').loadError).toBeUndefined()
-    expect(readText('{"schema":"a"}{"schema":"b"}{"schema":"c",}').loadError).toBe(
+    expect(parseCatalogText("{'schema': 'a',} ").loadError).toBeUndefined()
+    expect(parseCatalogText('{"schema":"a"}\n{"schema":"b",}\n').loadError).toBeUndefined()
+    expect(parseCatalogText('{"schema":"a"}{"schema":"b"}{"schema":"c",}').loadError).toBe(
       "invalid character '}' looking for beginning of object key string",
     )
   })
@@ -185,11 +185,11 @@ describe('JSON', () => {
     ['{"schema":"a"', 'unexpected EOF'],
     ['{"schema":"a"}{"schema":"b"} null', "object 'null\n' is missing root schema field"],
   ])('%s', (text, message) => {
-    expect(readText(text).loadError).toBe(message)
+    expect(parseCatalogText(text).loadError).toBe(message)
   })
 
   test('reports where a number is too large', () => {
-    expect(readText('{"schema":"a"}{"schema":"b"}{"schema":"c","a":1e999,"b":[]}').loadError).toBe(
+    expect(parseCatalogText('{"schema":"a"}{"schema":"b"}{"schema":"c","a":1e999,"b":[]}').loadError).toBe(
       `json: cannot unmarshal number 1e999 into Go value of type float64 at offset 24 (indicated by <==)
 {
     "schema": "c",
@@ -201,7 +201,7 @@ describe('JSON', () => {
 })
 
 test('a file with 150 errors lists the first hundred and counts the rest', () => {
-  const facts = readText('- a\n---\n'.repeat(150))
+  const facts = parseCatalogText('- a\n---\n'.repeat(150))
   expect(facts.findings).toHaveLength(101)
   expect(facts.findings.at(-1)).toMatchObject({ rule: 'more-problems', data: { count: 50 } })
 })
@@ -263,17 +263,17 @@ describe('behavior that was learned from a real opm', () => {
       "json: offset 16: invalid character 'ï' looking for beginning of value",
     ],
   ])('%s', (_, text, loadError) => {
-    expect(readText(text).loadError).toBe(loadError)
+    expect(parseCatalogText(text).loadError).toBe(loadError)
   })
 
   test('a last line that opm loses is recorded as dropped text', () => {
-    const facts = readText(`schema: x\n${line(4096)}`)
+    const facts = parseCatalogText(`schema: x\n${line(4096)}`)
     expect(facts.loadError).toBeUndefined()
     expect(facts.oddities).toMatchObject([{ kind: 'dropped-text', mark: { line: 2, column: 1 } }])
   })
 
   test('a number that is out of range is marked at the position that opm finds for it', () => {
-    const huge = (object: string) => readText(`{"schema":"x"}{"schema":"x"}${object}`).loadError
+    const huge = (object: string) => parseCatalogText(`{"schema":"x"}{"schema":"x"}${object}`).loadError
     const detail = 'json: cannot unmarshal number 1e999 into Go value of type float64'
     expect(huge('{"schema":"x","a":1e999}')).toContain('"a": 1e999\n} <==')
     expect(huge('{"schema":"x","a":1e999\n}')).toContain('"a": 1e999\n <== }')

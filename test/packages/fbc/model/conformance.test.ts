@@ -13,11 +13,11 @@ import { validateCatalog } from '../../../../packages/fbc/src/model/validate-cat
 import { openCatalogDirectory } from '../../../../src/catalogs/catalog-directory.ts'
 import { findSharedPath } from '../../../shared-data.ts'
 
-type RecordedFile = string | { base64?: string; symlink?: string; dir?: boolean }
+type RecordedFileContent = string | { base64?: string; symlink?: string; dir?: boolean }
 
 interface OpmRecording {
   readonly id: string
-  readonly files: Readonly<Record<string, RecordedFile>>
+  readonly files: Readonly<Record<string, RecordedFileContent>>
   readonly passed: boolean
   readonly message: string | null
   readonly messages?: readonly string[]

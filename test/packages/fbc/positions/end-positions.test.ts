@@ -14,7 +14,7 @@ const findingAt = (line: number, column: number, more: Partial<Location> = {}): 
   at: { file: 'c.yaml', line, column, ...more },
 })
 /** The text between a position and its end. */
-function findMarkedText(text: string, line: number, column: number): string | undefined {
+function findTextAtFinding(text: string, line: number, column: number): string | undefined {
   const bytes = new TextEncoder().encode(text)
   const [found] = addFindingEnds([findingAt(line, column)], () => bytes)
   expect(found?.at?.endLine).toBe(line)
@@ -35,8 +35,8 @@ describe('a position ends where the token that begins there ends on its line', (
     ['a: "open', 4, '"open'],
     ['é😀: "x", ', 6, '"x"'],
   ])('%s', (text, column, expected) => {
-    expect(findMarkedText(text, 1, column)).toBe(expected)
-    expect(findMarkedText(`x\n\n${text}\nfoo`, 3, column)).toBe(expected)
+    expect(findTextAtFinding(text, 1, column)).toBe(expected)
+    expect(findTextAtFinding(`x\n\n${text}\nfoo`, 3, column)).toBe(expected)
   })
 })
 

@@ -84,7 +84,7 @@ merged:
 const wideCharacterJson = ['{\n "à": [[1, ["Å 😀", {"b": null}]], {}],\n "c": {"d": "漢à",\n  "e": true}}\n']
 
 /** All places where a value or a key begins, as things and as keys, in the file's order. */
-function findAllLocations(tree: PositionedTree, bytes: Uint8Array): ByteLocation[] {
+function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): ByteLocation[] {
   const locations: Location[] = []
   const add = (offset: number) => {
     const at = { file: 'c.yaml', ...tree.mark(offset) }
@@ -132,7 +132,7 @@ function compareEndPositions(bytes: Uint8Array, claim: string): number {
     if (!found?.isNested) continue
     fast++
     if (!wanted) throw new Error(`${claim}: only the fast reader reads the document at ${document.start}`)
-    const locations = findAllLocations(wanted, bytes)
+    const locations = findAllNodeLocations(wanted, bytes)
     // Some of the places alone: what lies between them is not looked into.
     for (const some of [locations, locations.filter((_, index) => index % 7 === 3), locations.slice(-1)]) {
       const [left, right] = [formatEndPositions(found, some), formatEndPositions(wanted, some)]
@@ -141,7 +141,7 @@ function compareEndPositions(bytes: Uint8Array, claim: string): number {
         throw new Error(`${claim}: ${left[at]}, not ${right[at]}\n${new TextDecoder().decode(bytes)}`)
     }
     // What begins nowhere in the exact tree begins nowhere in the fast one.
-    expect(findAllLocations(found, bytes)).toEqual(locations)
+    expect(findAllNodeLocations(found, bytes)).toEqual(locations)
   }
   return fast
 }

@@ -15,7 +15,7 @@ import {
 
 const encodeBlobs = (blobs: readonly CatalogBlob[]) => new TextEncoder().encode(formatFileText(blobs))
 
-function findDriftBetween(
+function findTemplateDrift(
   rendered: readonly CatalogBlob[],
   checkedIn: readonly CatalogBlob[],
   comparesDescriptions = true,
@@ -39,20 +39,20 @@ describe('there is no drift', () => {
     const properties = [packageProperty, { type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]
     const turned = [{ type: 'olm.gvk', value: { version: 'v1', kind: 'K', group: 'g' } }, packageProperty]
     expect(
-      findDriftBetween(
+      findTemplateDrift(
         [packageBlob('foo'), { ...fooBundle, properties }, ...fooCatalog.slice(1, 2)],
         [...fooCatalog.slice(1, 2), { ...fooBundle, properties: turned }, packageBlob('foo')],
       ),
     ).toEqual([])
     const skipping = (...skips: string[]) => channelBlob('stable', 'foo', [{ name: 'foo.v1', skips }])
-    expect(findDriftBetween([skipping('a', 'b')], [skipping('b', 'a')])).toEqual([])
+    expect(findTemplateDrift([skipping('a', 'b')], [skipping('b', 'a')])).toEqual([])
   })
   test('if a bundle stores its metadata in another form', () => {
     const withProperties = (...properties: CatalogBlob[]) => [
       { ...fooBundle, properties: [packageProperty, ...properties] },
     ]
     expect(
-      findDriftBetween(withProperties(bundleObjectProperty), withProperties(csvMetadataProperty)),
+      findTemplateDrift(withProperties(bundleObjectProperty), withProperties(csvMetadataProperty)),
     ).toEqual([])
   })
 })
@@ -61,12 +61,12 @@ describe('a difference is reported', () => {
   test('for an entire channel, and for a single entry if both sides have the channel', () => {
     const two = channelBlob('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1'])
     const other = channelBlob('fast', 'foo', ['foo.v1'])
-    expect(findDriftBetween([...fooCatalog, other], fooCatalog)).toEqual(['missing channel fast'])
-    expect(findDriftBetween(fooCatalog, [...fooCatalog, other])).toEqual(['extra channel fast :4'])
-    expect(findDriftBetween([packageBlob('foo'), two, fooBundle], fooCatalog)).toEqual([
+    expect(findTemplateDrift([...fooCatalog, other], fooCatalog)).toEqual(['missing channel fast'])
+    expect(findTemplateDrift(fooCatalog, [...fooCatalog, other])).toEqual(['extra channel fast :4'])
+    expect(findTemplateDrift([packageBlob('foo'), two, fooBundle], fooCatalog)).toEqual([
       'missing entry foo.v2 of channel stable :2',
     ])
-    expect(findDriftBetween(fooCatalog, [packageBlob('foo'), two, fooBundle])).toEqual([
+    expect(findTemplateDrift(fooCatalog, [packageBlob('foo'), two, fooBundle])).toEqual([
       'extra entry foo.v2 of channel stable :2',
     ])
   })
@@ -76,7 +76,7 @@ describe('a difference is reported', () => {
     ['skipRange', { skipRange: '<1.0.0' }],
   ])('for the %s of an entry', (field, more) => {
     const edged = channelBlob('stable', 'foo', [{ name: 'foo.v1', ...more }])
-    expect(findDriftBetween([packageBlob('foo'), edged, fooBundle], fooCatalog)).toEqual([
+    expect(findTemplateDrift([packageBlob('foo'), edged, fooBundle], fooCatalog)).toEqual([
       `differs entry foo.v1 of channel stable (${field}) :2`,
     ])
   })
@@ -85,28 +85,28 @@ describe('a difference is reported', () => {
     ['properties', { properties: [{ ...packageProperty, value: { packageName: 'foo', version: '1.0.1' } }] }],
     ['related images', { relatedImages: [{ name: 'x', image: 'quay.io/x:1' }] }],
   ])('for the %s of a bundle', (field, more) => {
-    expect(findDriftBetween([...fooCatalog.slice(0, 2), { ...fooBundle, ...more }], fooCatalog)).toEqual([
+    expect(findTemplateDrift([...fooCatalog.slice(0, 2), { ...fooBundle, ...more }], fooCatalog)).toEqual([
       `differs bundle foo.v1 (${field}) :3`,
     ])
   })
   test('for packages, deprecations, and blobs of other schemas', () => {
-    expect(findDriftBetween([packageBlob('foo', 'fast')], [packageBlob('foo')])).toEqual([
+    expect(findTemplateDrift([packageBlob('foo', 'fast')], [packageBlob('foo')])).toEqual([
       'differs package foo (default channel) :1',
     ])
-    expect(findDriftBetween([packageBlob('foo')], [])).toEqual(['missing package foo'])
+    expect(findTemplateDrift([packageBlob('foo')], [])).toEqual(['missing package foo'])
     const deprecated = (message: string) => deprecationsBlob('foo', [['olm.channel', 'stable', message]])
-    expect(findDriftBetween([deprecated('a')], [deprecated('b')])).toEqual([
+    expect(findTemplateDrift([deprecated('a')], [deprecated('b')])).toEqual([
       'differs deprecation of channel stable (message) :1',
     ])
-    expect(findDriftBetween([], [{ schema: 'mine', package: 'foo', name: 'x' }])).toEqual([
+    expect(findTemplateDrift([], [{ schema: 'mine', package: 'foo', name: 'x' }])).toEqual([
       'extra mine blob x :1',
     ])
   })
   test('for descriptions, unless they are excluded from the comparison', () => {
     const described = packageBlob('foo', 'stable', { description: 'Foo' })
-    expect(findDriftBetween([described], [packageBlob('foo')])).toEqual([
+    expect(findTemplateDrift([described], [packageBlob('foo')])).toEqual([
       'differs package foo (description) :1',
     ])
-    expect(findDriftBetween([described], [packageBlob('foo')], false)).toEqual([])
+    expect(findTemplateDrift([described], [packageBlob('foo')], false)).toEqual([])
   })
 })

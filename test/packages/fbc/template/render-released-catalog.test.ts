@@ -8,7 +8,7 @@ import {
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const bundleImage = (version: string) => `quay.io/foo/foo:${version}`
 
-function bundleBlob(version: string) {
+function createBundleBlob(version: string) {
   return {
     schema: 'olm.bundle',
     name: `foo.v${version}`,
@@ -18,7 +18,7 @@ function bundleBlob(version: string) {
   }
 }
 
-function semverTemplate(...versions: string[]): Uint8Array {
+function createSemverTemplate(...versions: string[]): Uint8Array {
   return encodeText(
     `Schema: olm.semver\nGenerateMinorChannels: true\nStable:\n  Bundles:\n${versions.map((version) => `  - Image: ${bundleImage(version)}\n`).join('')}`,
   )
@@ -30,7 +30,7 @@ type ChannelEntryJson = {
   readonly skips?: readonly string[]
 }
 
-function catalogWithChannels(
+function createCatalogWithChannels(
   channels: Readonly<Record<string, readonly ChannelEntryJson[]>>,
   more: object = {},
 ): Uint8Array {
@@ -43,7 +43,7 @@ function catalogWithChannels(
     entries,
   }))
   return encodeText(
-    [described, ...listed, ...versions.map(bundleBlob)]
+    [described, ...listed, ...versions.map(createBundleBlob)]
       .map((one) => JSON.stringify(one, undefined, 4))
       .join('\n'),
   )
@@ -51,14 +51,17 @@ function catalogWithChannels(
 
 const releasedBundle: ReleasedBundle = {
   image: bundleImage('0.2.1'),
-  withMetadata: bundleBlob('0.2.1'),
-  withObjects: bundleBlob('0.2.1'),
+  withMetadata: createBundleBlob('0.2.1'),
+  withObjects: createBundleBlob('0.2.1'),
   csv: { spec: { description: 'What foo does' } },
 }
 
-function releaseToCatalog(before: Uint8Array, old = semverTemplate('0.1.0', '0.1.1', '0.2.0')) {
+function renderCatalogWithNewRelease(
+  before: Uint8Array,
+  old = createSemverTemplate('0.1.0', '0.1.1', '0.2.0'),
+) {
   const result = renderReleasedCatalog(
-    semverTemplate('0.1.0', '0.1.1', '0.2.0', '0.2.1'),
+    createSemverTemplate('0.1.0', '0.1.1', '0.2.0', '0.2.1'),
     { catalog: 'v4.20', format: 'json', bytes: before, templateBefore: old },
     [releasedBundle],
   )
@@ -80,23 +83,23 @@ const edgesWithinChannels = { ...edgesAcrossChannels, 'stable-v0.2': [{ name: 'f
 
 describe('a semver template', () => {
   test('whose catalog an older opm made keeps its edges within each channel', () => {
-    expect(releaseToCatalog(catalogWithChannels(edgesWithinChannels)).head).toEqual({
+    expect(renderCatalogWithNewRelease(createCatalogWithChannels(edgesWithinChannels)).head).toEqual({
       name: 'foo.v0.2.1',
       skips: ['foo.v0.2.0'],
     })
   })
 
   test.each([
-    ['the newest opm made', catalogWithChannels(edgesAcrossChannels)],
+    ['the newest opm made', createCatalogWithChannels(edgesAcrossChannels)],
     [
       'people have edited',
-      catalogWithChannels({
+      createCatalogWithChannels({
         ...edgesWithinChannels,
         'stable-v0.1': [{ name: 'foo.v0.1.0' }, { name: 'foo.v0.1.1' }],
       }),
     ],
   ])('whose catalog %s gets its edges across channels', (_, bytesBefore) => {
-    expect(releaseToCatalog(bytesBefore).head).toEqual({
+    expect(renderCatalogWithNewRelease(bytesBefore).head).toEqual({
       name: 'foo.v0.2.1',
       replaces: 'foo.v0.1.1',
       skips: ['foo.v0.1.0', 'foo.v0.2.0'],
@@ -110,14 +113,14 @@ describe('a semver template', () => {
     const versions = ['0.2.9', '0.2.10', '0.2.11']
     const [nine, ten] = versions.map((version) => ({ name: `foo.v${version}` }))
     if (!nine || !ten) throw new Error('there are none')
-    const next = bundleBlob('0.2.12')
+    const next = createBundleBlob('0.2.12')
     const result = renderReleasedCatalog(
-      semverTemplate(...versions, '0.2.12'),
+      createSemverTemplate(...versions, '0.2.12'),
       {
         catalog: 'v4.20',
         format: 'json',
-        bytes: catalogWithChannels({ 'stable-v0.2': [nine, ten, { name: 'foo.v0.2.11', skips }] }),
-        templateBefore: semverTemplate(...versions),
+        bytes: createCatalogWithChannels({ 'stable-v0.2': [nine, ten, { name: 'foo.v0.2.11', skips }] }),
+        templateBefore: createSemverTemplate(...versions),
       },
       [{ image: next.image, withMetadata: next, withObjects: next }],
     )
@@ -126,11 +129,13 @@ describe('a semver template', () => {
   })
 
   test('describes its package where the catalog did so before, and there alone', () => {
-    expect(releaseToCatalog(catalogWithChannels(edgesWithinChannels)).described).not.toHaveProperty(
-      'description',
-    )
     expect(
-      releaseToCatalog(catalogWithChannels(edgesAcrossChannels, { description: 'What foo did' })).described,
+      renderCatalogWithNewRelease(createCatalogWithChannels(edgesWithinChannels)).described,
+    ).not.toHaveProperty('description')
+    expect(
+      renderCatalogWithNewRelease(
+        createCatalogWithChannels(edgesAcrossChannels, { description: 'What foo did' }),
+      ).described,
     ).toMatchObject({
       description: 'What foo does',
     })
@@ -138,7 +143,7 @@ describe('a semver template', () => {
 
   test('that names what no catalog has is not guessed at', () => {
     const { 'stable-v0.1': _, ...without } = edgesAcrossChannels
-    expect(() => releaseToCatalog(catalogWithChannels(without))).toThrow(
+    expect(() => renderCatalogWithNewRelease(createCatalogWithChannels(without))).toThrow(
       `does not contain ${bundleImage('0.1.0')}`,
     )
   })

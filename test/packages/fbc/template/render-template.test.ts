@@ -9,7 +9,7 @@ import { runOpm } from '../../../run-opm.ts'
 
 const encoder = new TextEncoder()
 let registry: MockRegistry
-const renderedByImage = new Map<string, RenderedBundle>()
+const renderedBundleByImage = new Map<string, RenderedBundle>()
 
 /** Runs the real opm without blocking this process, which serves the registry. */
 async function renderWithOpm(
@@ -39,7 +39,8 @@ const bundleVersions = [
   '2.1.0',
   '1.2.5+b',
 ]
-const bundleReference = (version: string) => `${registry.host}/foo/bundle:v${version.replace('+', '_')}`
+const formatBundleImageReference = (version: string) =>
+  `${registry.host}/foo/bundle:v${version.replace('+', '_')}`
 const hasOpm = runOpm(['version']) !== undefined
 
 beforeAll(async () => {
@@ -76,7 +77,7 @@ beforeAll(async () => {
   put('1.0.0', 'foo', 'again')
   put('1.0.0+5', 'foo', 'rebuilt', { 'olm.substitutesFor': 'foo.v1.0.0' })
   const tags = [
-    ...bundleVersions.map(bundleReference),
+    ...bundleVersions.map(formatBundleImageReference),
     ...['bar', 'again', 'rebuilt'].map((tag) => `${registry.host}/foo/bundle:v${tag}`),
   ]
   for (const tag of tags) {
@@ -84,14 +85,14 @@ beforeAll(async () => {
     const read = parseWritableCatalog([encoder.encode(out)])
     const blob = read.ok ? read.value.bundles[0] : undefined
     if (!blob) throw new Error(`opm does not render ${tag}: ${err}`)
-    renderedByImage.set(tag, { blob })
+    renderedBundleByImage.set(tag, { blob })
   }
 }, 180_000)
 afterAll(async () => registry.stop())
 
 const renderOurTemplate = (template: string): string => {
   const result = renderTemplate(encoder.encode(template), (image) => {
-    const bundle = renderedByImage.get(image)
+    const bundle = renderedBundleByImage.get(image)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `no ${image}` }
   })
   return result.ok ? formatCatalogJson(result.value) : `error: ${result.error}`
@@ -115,7 +116,7 @@ const semverTemplate = (settings: string, channels: Partial<Record<string, reado
   `schema: olm.semver\n${settings}\n${Object.entries(channels)
     .map(
       ([name, list = []]) =>
-        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : bundleReference(version)}\n`).join('')}`,
+        `${name}:\n  bundles:\n${list.map((version) => `  - image: ${version.includes('/') ? version : formatBundleImageReference(version)}\n`).join('')}`,
     )
     .join('')}`
 const bundleTag = (name: string) => `${registry.host}/foo/bundle:v${name}`
@@ -153,12 +154,12 @@ describe('a semver template is rendered as opm renders it', () => {
     [
       'spellings that share a list',
       () =>
-        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${bundleReference('1.0.0')}'}, {Image: b, image: '${bundleReference('1.1.0')}'}]}`,
+        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${formatBundleImageReference('1.0.0')}'}, {Image: b, image: '${formatBundleImageReference('1.1.0')}'}]}`,
     ],
     [
       'JSON',
       () =>
-        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${bundleReference('1.0.0')}"}]}, "schema": "olm.semver"}`,
+        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${formatBundleImageReference('1.0.0')}"}]}, "schema": "olm.semver"}`,
     ],
   ])('%s', async (_, template) => {
     expect(renderOurTemplate(template())).toBe(await renderTemplateWithOpm(template()))
@@ -209,7 +210,7 @@ describe('a semver template is rendered as opm renders it', () => {
   })
 })
 
-const catalogEntries = () => `
+const createCatalogEntriesYaml = () => `
 - {schema: olm.package, name: foo, defaultChannel: a}
 - schema: olm.channel
   package: foo
@@ -224,25 +225,27 @@ const catalogEntries = () => `
   entries:
   - {name: foo.v1.0.0}
   - {name: foo.v1.1.0, skips: [foo.v1.0.0]}`
-const bundleEntry = (version: string) => {
+const createBundleEntryJson = (version: string) => {
   const {
     schema,
     name,
     package: of,
     image,
     properties,
-  } = renderedByImage.get(bundleReference(version))?.blob ?? { schema: '', image: '' }
+  } = renderedBundleByImage.get(formatBundleImageReference(version))?.blob ?? { schema: '', image: '' }
   return `\n- ${JSON.stringify({ schema, name, package: of, image, properties })}`
 }
-const substitutesTemplate = (list: string, more = ['0.9.0', '1.0.0', '1.1.0'].map(bundleEntry).join('')) =>
-  `schema: olm.template.substitutes\nentries:${catalogEntries()}${more}\nsubstitutions:\n${list}`
+const substitutesTemplate = (
+  list: string,
+  more = ['0.9.0', '1.0.0', '1.1.0'].map(createBundleEntryJson).join(''),
+) => `schema: olm.template.substitutes\nentries:${createCatalogEntriesYaml()}${more}\nsubstitutions:\n${list}`
 
 describe('a basic template is rendered as opm renders it', () => {
   testWithOpm.each([
     [
       'bundles by reference',
       () =>
-        `schema: olm.template.basic\nentries:${catalogEntries()}\n- {schema: olm.bundle, name: ignored, image: '${bundleReference('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${bundleReference('0.9.0')}'}`,
+        `schema: olm.template.basic\nentries:${createCatalogEntriesYaml()}\n- {schema: olm.bundle, name: ignored, image: '${formatBundleImageReference('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${formatBundleImageReference('0.9.0')}'}`,
     ],
     ['no entries', () => 'schema: olm.template.basic\nunknown: 1\nentries: []'],
     [
@@ -276,7 +279,7 @@ describe('a basic template is rendered as opm renders it', () => {
     [
       'a bundle with other fields than its image',
       () =>
-        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${bundleReference('1.0.0')}'}`,
+        `schema: olm.template.basic\nentries:\n- {schema: olm.bundle, package: foo, image: '${formatBundleImageReference('1.0.0')}'}`,
     ],
     ['an entry without a schema', () => 'schema: olm.template.basic\nentries:\n- {name: x}'],
     [
@@ -294,37 +297,37 @@ describe('a substitutes template is rendered as opm renders it', () => {
   testWithOpm.each([
     [
       'a newer bundle',
-      () => substitutesTemplate(`- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}`),
+      () => substitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}`),
     ],
     ['a rebuilt bundle', () => substitutesTemplate(`- {name: '${bundleTag('rebuilt')}', base: foo.v1.0.0}`)],
     [
       'two substitutions',
       () =>
         substitutesTemplate(
-          `- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${bundleReference('1.2.0')}', base: foo.v1.1.0}`,
+          `- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.1.0}`,
         ),
     ],
     ['no substitutions', () => substitutesTemplate('[]')],
     [
       'an older bundle',
-      () => substitutesTemplate(`- {name: '${bundleReference('0.9.0')}', base: foo.v1.0.0}`),
+      () => substitutesTemplate(`- {name: '${formatBundleImageReference('0.9.0')}', base: foo.v1.0.0}`),
     ],
     [
       'a base that does not exist',
-      () => substitutesTemplate(`- {name: '${bundleReference('1.0.1')}', base: foo.v7}`),
+      () => substitutesTemplate(`- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v7}`),
     ],
     [
       'a base used twice',
       () =>
         substitutesTemplate(
-          `- {name: '${bundleReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${bundleReference('1.2.0')}', base: foo.v1.0.0}`,
+          `- {name: '${formatBundleImageReference('1.0.1')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.0.0}`,
         ),
     ],
     [
       'a bundle used twice',
       () =>
         substitutesTemplate(
-          `- {name: '${bundleReference('1.2.0')}', base: foo.v1.0.0}\n- {name: '${bundleReference('1.2.0')}', base: foo.v1.1.0}`,
+          `- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.0.0}\n- {name: '${formatBundleImageReference('1.2.0')}', base: foo.v1.1.0}`,
         ),
     ],
     ['no name', () => substitutesTemplate(`- {base: foo.v1.0.0}`)],

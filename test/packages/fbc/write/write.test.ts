@@ -125,7 +125,7 @@ const stringValues = [
   `#${' word'.repeat(30)}`,
   `tab\t${'word '.repeat(30)}  x`,
 ]
-const otherValues: Json[] = [
+const nonStringJsonSamples: Json[] = [
   [],
   {},
   [[]],
@@ -149,7 +149,7 @@ const otherValues: Json[] = [
   true,
   null,
 ]
-const keyNames = [
+const jsonObjectKeySamples = [
   'a1',
   'a10',
   'a9',
@@ -190,7 +190,7 @@ describe('output is the same as from opm for', () => {
       package: 'p',
       list: stringValues,
       map: Object.fromEntries(stringValues.map((text, at) => [`k${at}`, text])),
-      others: otherValues,
+      others: nonStringJsonSamples,
     })
     for (const [format, write] of [
       ['yaml', formatCatalogYaml],
@@ -201,7 +201,7 @@ describe('output is the same as from opm for', () => {
     }
   })
   test('keys of every kind, in both formats', () => {
-    const text = `{"schema": "custom", "package": "p", "map": {${keyNames.map((key, at) => `${JSON.stringify(key)}: ${at % 2 ? '[1, {"a": {}}]' : '"x"'}`).join(', ')}}}`
+    const text = `{"schema": "custom", "package": "p", "map": {${jsonObjectKeySamples.map((key, at) => `${JSON.stringify(key)}: ${at % 2 ? '[1, {"a": {}}]' : '"x"'}`).join(', ')}}}`
     for (const [format, write] of [
       ['yaml', formatCatalogYaml],
       ['json', formatCatalogJson],

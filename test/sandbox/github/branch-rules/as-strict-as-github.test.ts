@@ -7,9 +7,9 @@ import {
   createPullRequestRule,
   createQueueRule,
   formatRuleViolations,
-  createChecksRule,
+  createStatusChecksRule,
 } from './merge-rules-fixture.ts'
-import type { MergeCase, MergeCaseOptions } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario, BranchRulesScenarioOptions } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {
@@ -21,13 +21,16 @@ afterEach(() => {
   expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const openMergeCase = async (rules: readonly BranchRule[], more?: MergeCaseOptions): Promise<MergeCase> => {
+const openBranchRulesScenario = async (
+  rules: readonly BranchRule[],
+  more?: BranchRulesScenarioOptions,
+): Promise<BranchRulesScenario> => {
   const it = await rulesFixture.openMergeCase(more)
   if (rules.length > 0) rulesFixture.githubFixture.github.addRules(it.full, rules)
   return it
 }
 const createRuleRejection = (...says: string[]) => ({ status: 405, message: formatRuleViolations(...says) })
-const readMergeState = async ({ name, pull }: MergeCase): Promise<string> => {
+const readPullMergeableState = async ({ name, pull }: BranchRulesScenario): Promise<string> => {
   const pullParams = { ...name, pull_number: pull.number }
   await rulesFixture.githubFixture.octokit.rest.pulls.get(pullParams)
   await rulesFixture.githubFixture.github.settled()
@@ -42,7 +45,7 @@ describe('a merge by GitHub is blocked', () => {
       type: 'required_deployments',
       parameters: { required_deployment_environments: ['staging', 'test'] },
     }
-    const it = await openMergeCase([rule])
+    const it = await openBranchRulesScenario([rule])
     const { github } = rulesFixture.githubFixture
     expect(await rulesFixture.mergeByApi(it)).toEqual(
       createRuleRejection('Missing successful active staging and test deployments.'),
@@ -59,7 +62,9 @@ describe('a merge by GitHub is blocked', () => {
 
   test('until code scanning has analyzed the head and found no alerts', async () => {
     const tools = [{ tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }]
-    const it = await openMergeCase([{ type: 'code_scanning', parameters: { code_scanning_tools: tools } }])
+    const it = await openBranchRulesScenario([
+      { type: 'code_scanning', parameters: { code_scanning_tools: tools } },
+    ])
     const { github } = rulesFixture.githubFixture
     expect(await rulesFixture.mergeByApi(it)).toMatchObject({
       message: expect.stringContaining('Code scanning is waiting for results from CodeQL for the commits'),
@@ -74,7 +79,7 @@ describe('a merge by GitHub is blocked', () => {
 
   test('until the required workflow passes on the head, while a push stays rejected', async () => {
     const workflows = [{ path: '.github/workflows/ci.yml', repository_id: 1 }]
-    const it = await openMergeCase([{ type: 'workflows', parameters: { workflows } }])
+    const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows } }])
     const expectedMessage = "Required workflow 'ci' is not satisfied"
     await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha, 'failure')
     expect(await rulesFixture.mergeByApi(it)).toEqual(createRuleRejection(expectedMessage))
@@ -84,7 +89,7 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('for a squash of another author’s commits if signatures are required', async () => {
-    const it = await openMergeCase([{ type: 'required_signatures' }], { signed: true })
+    const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual(
       createRuleRejection('Commits must have verified signatures.'),
     )
@@ -92,7 +97,7 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('by requested changes, even with enough approvals', async () => {
-    const it = await openMergeCase([approvalRule])
+    const it = await openBranchRulesScenario([approvalRule])
     const { github } = rulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     const review = github.review(it.pull, 'carol', 'changes', 'No.')
@@ -103,7 +108,7 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('by requested changes on the same commit in another pull request', async () => {
-    const it = await openMergeCase([approvalRule])
+    const it = await openBranchRulesScenario([approvalRule])
     const { github } = rulesFixture.githubFixture
     await github.pushToBase(it.full, { x: '1' }, { branch: 'release' })
     const secondPull = await github.openPull({
@@ -126,7 +131,7 @@ describe('a merge by GitHub is blocked', () => {
     const team = github.createTeam('catalogs', `reviewers-${Date.now()}`, ['carol'])
     const reviewer = { id: team.id, type: 'Team' }
     const required_reviewers = [{ minimum_approvals: 1, file_patterns: ['*.yaml'], reviewer }]
-    const it = await openMergeCase([createPullRequestRule({ required_reviewers })])
+    const it = await openBranchRulesScenario([createPullRequestRule({ required_reviewers })])
     github.setTeamRole(it.full, team, 'write')
     github.review(it.pull, 'bob', 'approve')
     expect(await rulesFixture.mergeByApi(it)).toEqual(
@@ -137,14 +142,14 @@ describe('a merge by GitHub is blocked', () => {
   })
 
   test('while another merge of the same pull request is in progress', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const both = await Promise.all([rulesFixture.mergeByApi(it), rulesFixture.mergeByApi(it)])
     expect(both).toContainEqual({ status: 405, message: 'Merge already in progress' })
     expect(both.filter((each) => 'sha' in each)).toHaveLength(1)
   })
 
   test('while GitHub is still computing mergeability', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     rulesFixture.githubFixture.github.delayTestMerges(50)
     const message = 'Pull Request is not mergeable'
     expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
@@ -158,7 +163,7 @@ describe('pattern rules', () => {
     ['commit_message_pattern', { operator: 'starts_with', pattern: 'feat: ' }, 'Commit message must start'],
     ['committer_email_pattern', { operator: 'ends_with', pattern: '@acme.test' }, 'Committer email must end'],
   ])('%s also applies to a pushed merge', async (type, parameters, says) => {
-    const it = await openMergeCase([{ type, parameters }])
+    const it = await openBranchRulesScenario([{ type, parameters }])
     const { accepted, remote } = await rulesFixture.pushMerge(it)
     expect(accepted).toBe(false)
     expect(remote.join('\n')).toContain(says)
@@ -166,7 +171,7 @@ describe('pattern rules', () => {
   })
 
   test('a branch name pattern rejects temporary branches that do not match', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     rulesFixture.githubFixture.github.addRules(
       it.full,
       [{ type: 'branch_name_pattern', parameters: { operator: 'regex', pattern: '^(main|release-.*)$' } }],
@@ -180,7 +185,7 @@ describe('pattern rules', () => {
 
 describe('an organization’s ruleset', () => {
   test('applies to its repositories, is listed with their rules, and cannot contain a merge queue', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const { github, octokit } = rulesFixture.githubFixture
     const ruleset = github.addOrganizationRules('catalogs', [{ type: 'required_linear_history' }], {
       conditions: { repository_name: { include: [it.name.repo] } },
@@ -201,23 +206,23 @@ describe('an organization’s ruleset', () => {
 describe('mergeable_state', () => {
   test('reports blocked, behind, unstable, draft, dirty, clean, and unknown', async () => {
     const { github, octokit } = rulesFixture.githubFixture
-    const it = await openMergeCase([
-      createChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
+    const it = await openBranchRulesScenario([
+      createStatusChecksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
     ])
     const pullParams = { ...it.name, pull_number: it.pull.number }
     expect((await octokit.rest.pulls.get(pullParams)).data.mergeable_state).toBe('unknown')
-    expect(await readMergeState(it)).toBe('blocked')
+    expect(await readPullMergeableState(it)).toBe('blocked')
     await github.setStatus(it.full, it.headSha, 'bob', { context: 'ci', state: 'success' })
-    expect(await readMergeState(it)).toBe('behind')
+    expect(await readPullMergeableState(it)).toBe('behind')
     await github.updateBranch(it.pull, 'alice')
     await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'ci', state: 'success' })
-    expect(await readMergeState(it)).toBe('clean')
+    expect(await readPullMergeableState(it)).toBe('clean')
     await github.setStatus(it.full, it.pull.headSha, 'bob', { context: 'other', state: 'failure' })
-    expect(await readMergeState(it)).toBe('unstable')
+    expect(await readPullMergeableState(it)).toBe('unstable')
     await github.draft(it.pull)
-    expect(await readMergeState(it)).toBe('draft')
+    expect(await readPullMergeableState(it)).toBe('draft')
     await github.pushToBase(it.full, { 'alpha.yaml': 'other\n' })
-    expect(await readMergeState(it)).toBe('dirty')
+    expect(await readPullMergeableState(it)).toBe('dirty')
   })
 })
 
@@ -229,7 +234,7 @@ describe('Update branch', () => {
   test('dismisses approvals only if it changes the diff', async () => {
     const lines = Array.from({ length: 20 }, (_, at) => `line ${at}`)
     const text = (first: string, last: string) => [first, ...lines, last, ''].join('\n')
-    const it = await openMergeCase(rules, {
+    const it = await openBranchRulesScenario(rules, {
       behind: false,
       files: { 'both.txt': text('a', 'z') },
       changes: { 'both.txt': text('A', 'z') },
@@ -245,7 +250,7 @@ describe('Update branch', () => {
   })
 
   test('requires permission from the author', async () => {
-    const it = await openMergeCase([], { maintainerCanModify: false })
+    const it = await openBranchRulesScenario([], { maintainerCanModify: false })
     const { octokit } = rulesFixture.githubFixture
     const pullParams = { ...it.name, pull_number: it.pull.number }
     expect((await octokit.rest.pulls.get(pullParams)).data.maintainer_can_modify).toBe(false)
@@ -258,7 +263,7 @@ describe('Update branch', () => {
 
 describe('auto-merge', () => {
   test('merges only when the last requirement is met', async () => {
-    const it = await openMergeCase([approvalRule])
+    const it = await openBranchRulesScenario([approvalRule])
     const { github } = rulesFixture.githubFixture
     await expect(github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(/Auto merge is not allowed/)
     github.allowAutoMerge(it.full)
@@ -271,7 +276,7 @@ describe('auto-merge', () => {
   })
 
   test('is disabled when a user without write access pushes', async () => {
-    const it = await openMergeCase([approvalRule])
+    const it = await openBranchRulesScenario([approvalRule])
     const { github } = rulesFixture.githubFixture
     github.allowAutoMerge(it.full)
     await github.enableAutoMerge(it.pull, 'bob')
@@ -280,7 +285,7 @@ describe('auto-merge', () => {
   })
 
   test('is rejected if the pull request can be merged immediately', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     rulesFixture.githubFixture.github.allowAutoMerge(it.full)
     await expect(rulesFixture.githubFixture.github.enableAutoMerge(it.pull, 'bob')).rejects.toThrow(
       'Pull request Pull request is in clean status',
@@ -290,7 +295,7 @@ describe('auto-merge', () => {
 
 describe('leaving the merge queue', () => {
   test.each(dequeueReasons)('for %s', async (reason) => {
-    const it = await openMergeCase([createQueueRule(), createChecksRule([{ context: 'ci' }])])
+    const it = await openBranchRulesScenario([createQueueRule(), createStatusChecksRule([{ context: 'ci' }])])
     await enqueue(it)
     await rulesFixture.githubFixture.github.removeFromQueue(it.pull, reason)
     await rulesFixture.githubFixture.github.settled()
@@ -299,7 +304,11 @@ describe('leaving the merge queue', () => {
   })
 
   test('because branch protection no longer allows the merge', async () => {
-    const it = await openMergeCase([createQueueRule(), createChecksRule([{ context: 'ci' }]), approvalRule])
+    const it = await openBranchRulesScenario([
+      createQueueRule(),
+      createStatusChecksRule([{ context: 'ci' }]),
+      approvalRule,
+    ])
     const { github } = rulesFixture.githubFixture
     github.review(it.pull, 'bob', 'approve')
     await enqueue(it)
@@ -309,7 +318,7 @@ describe('leaving the merge queue', () => {
     expect(last?.payload).toMatchObject({ reason: 'BRANCH_PROTECTIONS' })
   })
 
-  async function enqueue(it: MergeCase): Promise<void> {
+  async function enqueue(it: BranchRulesScenario): Promise<void> {
     await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
@@ -327,7 +336,7 @@ describe('leaving the merge queue', () => {
 
 describe('a renamed branch', () => {
   test('keeps its pull requests and protection', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const { github } = rulesFixture.githubFixture
     github.protect(it.full, 'main', { required_linear_history: true })
     const admin = rulesFixture.githubFixture.client(github.tokenFor('maintainer'))
@@ -341,7 +350,7 @@ describe('a renamed branch', () => {
 
 describe('Git error messages', () => {
   test('for a locked branch and for a GitHub outage', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const { github } = rulesFixture.githubFixture
     const unlock = await github.lockBranch(it.full, 'main')
     expect((await rulesFixture.pushMerge(it)).reason).toMatch(/^(?:cannot lock ref|failed to update ref)/)
@@ -352,7 +361,7 @@ describe('Git error messages', () => {
   })
 
   test('for a missing permission', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const reading = await rulesFixture.githubFixture.token({ permissions: { contents: 'read' } })
     expect(await rulesFixture.push(it, `${it.headSha}:refs/heads/x`, reading)).toMatchObject({
       accepted: false,

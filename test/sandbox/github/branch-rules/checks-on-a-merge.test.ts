@@ -4,12 +4,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { formatUnmetRequiredChecks } from '../../../../sandbox/github/branch-rules/required-checks.ts'
 import {
   MergeRulesFixture,
-  acceptedPush,
-  createChecksRule,
+  acceptedPushResult,
+  createStatusChecksRule,
   createRulesetRejection,
   formatRuleViolations,
 } from './merge-rules-fixture.ts'
-import type { MergeCase, MergeCaseOptions, PushResult } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {
@@ -21,29 +21,29 @@ afterEach(() => {
   expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const openMergeCase = async (
+const openBranchRulesScenario = async (
   contexts: readonly string[],
-  { strict = false, ...more }: MergeCaseOptions & { strict?: boolean } = {},
-): Promise<MergeCase> => {
+  { strict = false, ...more }: BranchRulesScenarioOptions & { strict?: boolean } = {},
+): Promise<BranchRulesScenario> => {
   const it = await rulesFixture.openMergeCase(more)
   const checks = contexts.map((context) => ({ context }))
   rulesFixture.githubFixture.github.addRules(it.full, [
-    createChecksRule(checks, { strict_required_status_checks_policy: strict }),
+    createStatusChecksRule(checks, { strict_required_status_checks_policy: strict }),
   ])
   return it
 }
-const createExpectedRejection = ({ full }: MergeCase, ...says: string[]): PushResult =>
+const createExpectedRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
 
 describe('a pushed merge', () => {
   test('of a passing head that contains the base needs no checks on the merge commit', async () => {
-    const it = await openMergeCase(['ci'], { behind: false })
+    const it = await openBranchRulesScenario(['ci'], { behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('of such a head needs checks if it contains other changes', async () => {
-    const it = await openMergeCase(['ci'], { behind: false })
+    const it = await openBranchRulesScenario(['ci'], { behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     const { mergeSha } = await rulesFixture.createMerge(it, { 'smuggled.txt': 'x' })
     const pushed = await rulesFixture.push(it, `${mergeSha}:refs/heads/main`)
@@ -51,7 +51,7 @@ describe('a pushed merge', () => {
   })
 
   test('of such a head needs checks if the pull request is closed', async () => {
-    const it = await openMergeCase(['ci'], { behind: false })
+    const it = await openBranchRulesScenario(['ci'], { behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     await rulesFixture.githubFixture.github.close(it.pull)
     expect(await rulesFixture.pushMerge(it)).toEqual(
@@ -62,7 +62,7 @@ describe('a pushed merge', () => {
   test.each([false, true])(
     'of a passing head that is behind the base is rejected (strict: %s)',
     async (strict) => {
-      const it = await openMergeCase(['ci', 'lint'], { strict })
+      const it = await openBranchRulesScenario(['ci', 'lint'], { strict })
       for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
       expect(await rulesFixture.pushMerge(it)).toEqual(
         createExpectedRejection(it, '2 of 2 required status checks are expected.'),
@@ -70,12 +70,12 @@ describe('a pushed merge', () => {
       // Checks on the merge commit count. The merge contains its base, so it always satisfies strict mode.
       await rulesFixture.stage(it)
       for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.mergeSha, check)
-      expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+      expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     },
   )
 
   test('is evaluated against new checks only after a delay', async () => {
-    const it = await openMergeCase(['ci'])
+    const it = await openBranchRulesScenario(['ci'])
     await rulesFixture.stage(it)
     rulesFixture.githubFixture.github.delayChecks(60_000)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci')
@@ -83,13 +83,13 @@ describe('a pushed merge', () => {
       createExpectedRejection(it, 'Required status check "ci" is expected.'),
     )
     rulesFixture.githubFixture.github.delayChecks(0)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('a check pinned to an app counts only from that app', async () => {
     const it = await rulesFixture.openMergeCase()
     rulesFixture.githubFixture.github.addRules(it.full, [
-      createChecksRule([{ context: 'ci', integration_id: 4711 }]),
+      createStatusChecksRule([{ context: 'ci', integration_id: 4711 }]),
     ])
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci')
@@ -98,7 +98,7 @@ describe('a pushed merge', () => {
   })
 
   test('a check and a status with the same name must both pass', async () => {
-    const it = await openMergeCase(['ci'])
+    const it = await openBranchRulesScenario(['ci'])
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci')
     await rulesFixture.githubFixture.github.setStatus(it.full, it.mergeSha, 'bob', {
@@ -112,21 +112,21 @@ describe('a pushed merge', () => {
       context: 'ci',
       state: 'success',
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test.each([
     ['failure', 'Required status check "ci" is failing.'],
     [null, 'Required status check "ci" is in progress.'],
   ] as const)('is rejected if a check has the conclusion %s', async (conclusion, says) => {
-    const it = await openMergeCase(['ci'])
+    const it = await openBranchRulesScenario(['ci'])
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, 'ci', conclusion)
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, says))
   })
 
   test('through REST follows the same rules as through Git', async () => {
-    const it = await openMergeCase(['ci'])
+    const it = await openBranchRulesScenario(['ci'])
     await rulesFixture.stage(it)
     const move = async (): Promise<unknown> =>
       rulesFixture.captureError(
@@ -145,7 +145,7 @@ describe('a pushed merge', () => {
 
 describe('the API', () => {
   test('evaluates the head, even if it is behind', async () => {
-    const it = await openMergeCase(['ci'])
+    const it = await openBranchRulesScenario(['ci'])
     const message = formatRuleViolations('Required status check "ci" is expected.')
     expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
@@ -153,14 +153,14 @@ describe('the API', () => {
   })
 
   test('in strict mode expects all checks again for a head that is behind', async () => {
-    const it = await openMergeCase(['ci', 'lint'], { strict: true })
+    const it = await openBranchRulesScenario(['ci', 'lint'], { strict: true })
     for (const check of ['ci', 'lint']) await rulesFixture.setCheck(it, it.headSha, check)
     const message = formatRuleViolations('2 of 2 required status checks are expected.')
     expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 405, message })
   })
 
   test('in strict mode merges a passing head that contains the base', async () => {
-    const it = await openMergeCase(['ci'], { strict: true, behind: false })
+    const it = await openBranchRulesScenario(['ci'], { strict: true, behind: false })
     await rulesFixture.setCheck(it, it.headSha, 'ci')
     expect(await rulesFixture.mergeByApi(it)).toHaveProperty('sha')
   })
@@ -171,7 +171,7 @@ describe('a rule for all branches', () => {
     const it = await rulesFixture.openMergeCase()
     const all = { conditions: { ref_name: { include: ['~ALL'] } } }
     const checks = [{ context: 'ci' }, { context: 'lint' }]
-    const rule = rulesFixture.githubFixture.github.addRules(it.full, [createChecksRule(checks)], all)
+    const rule = rulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule(checks)], all)
     const branch = `catalog-bot/tmp-${it.mergeSha.slice(0, 7)}`
     const messages = ['2 of 2 required status checks are expected.']
     expect(await rulesFixture.stage(it)).toEqual(
@@ -180,19 +180,19 @@ describe('a rule for all branches', () => {
     rulesFixture.githubFixture.github.removeRuleset(it.full, rule)
     rulesFixture.githubFixture.github.addRules(
       it.full,
-      [createChecksRule(checks, { do_not_enforce_on_create: true })],
+      [createStatusChecksRule(checks, { do_not_enforce_on_create: true })],
       all,
     )
-    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPushResult)
   })
 
   test('does not apply to excluded branches', async () => {
     const it = await rulesFixture.openMergeCase()
     const ref_name = { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/**/*'] }
-    rulesFixture.githubFixture.github.addRules(it.full, [createChecksRule([{ context: 'ci' }])], {
+    rulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])], {
       conditions: { ref_name },
     })
-    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPushResult)
   })
 })
 

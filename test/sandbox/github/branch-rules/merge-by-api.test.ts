@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { runGit } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
   formatRuleViolations,
 } from './merge-rules-fixture.ts'
-import type { MergeCase } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {
@@ -19,11 +19,11 @@ afterEach(() => {
 })
 
 type GitCommitData = Awaited<ReturnType<typeof rulesFixture.githubFixture.octokit.rest.git.getCommit>>['data']
-const readTipCommit = async (it: MergeCase): Promise<GitCommitData> => {
+const readTipCommit = async (it: BranchRulesScenario): Promise<GitCommitData> => {
   const commit_sha = await rulesFixture.readTip(it)
   return (await rulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha })).data
 }
-const readTreeId = async ({ folder }: MergeCase, sha: string): Promise<string> =>
+const readTreeId = async ({ folder }: BranchRulesScenario, sha: string): Promise<string> =>
   runGit(folder, undefined, 'rev-parse', `${sha}^{tree}`)
 const runGraphql = async (query: string, variables: Record<string, unknown> = {}): Promise<unknown> =>
   rulesFixture.githubFixture.octokit.graphql(query, variables).then(
@@ -129,7 +129,7 @@ describe('PUT merge', () => {
     const it = await rulesFixture.openMergeCase()
     const rules = [
       createPullRequestRule({ required_approving_review_count: 2 }),
-      createChecksRule([{ context: 'ci' }]),
+      createStatusChecksRule([{ context: 'ci' }]),
     ]
     const ruleset = rulesFixture.githubFixture.github.addRules(it.full, rules)
     const messages = [

@@ -5,11 +5,11 @@ import type { MockPull } from '../../../../sandbox/github/github-data.ts'
 import { toNodeId } from '../../../../sandbox/github/views/account-view.ts'
 import {
   MergeRulesFixture,
-  createChecksRule,
+  createStatusChecksRule,
   createPullRequestRule,
   createQueueRule,
 } from './merge-rules-fixture.ts'
-import type { MergeCase } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 let now = Date.now()
@@ -22,16 +22,18 @@ afterEach(() => {
 })
 
 const checkName = 'catalog-bot / validation'
-const openQueueCase = async (settings: Record<string, unknown> = {}): Promise<MergeCase> => {
+const openMergeQueueScenario = async (
+  settings: Record<string, unknown> = {},
+): Promise<BranchRulesScenario> => {
   const it = await rulesFixture.openMergeCase()
   rulesFixture.githubFixture.github.addRules(it.full, [
     createQueueRule(settings),
-    createChecksRule([{ context: checkName }]),
+    createStatusChecksRule([{ context: checkName }]),
   ])
   await rulesFixture.setCheck(it, it.headSha, checkName)
   return it
 }
-const openAnotherPull = async (it: MergeCase, path = 'beta.yaml'): Promise<MockPull> => {
+const openSecondPull = async (it: BranchRulesScenario, path = 'beta.yaml'): Promise<MockPull> => {
   const { github } = rulesFixture.githubFixture
   const pull = await github.openPull({
     repository: it.full,
@@ -56,7 +58,7 @@ const enqueuePull = async (pull: MockPull, more: Record<string, unknown> = {}): 
       (error: { errors: { message: string }[] }) => error.errors.map(({ message }) => message).join(),
     )
 /** Reads the entries of a repository's merge queue: pull request number and state. */
-const readMergeQueue = async ({ name }: MergeCase): Promise<unknown> => {
+const readMergeQueue = async ({ name }: BranchRulesScenario): Promise<unknown> => {
   const query = `query ($owner: String!, $repo: String!) {
     repository(owner: $owner, name: $repo) {
       mergeQueue(branch: "main") { entries(first: 10) { nodes { state pullRequest { number } headCommit { oid } } } }
@@ -68,7 +70,7 @@ const readMergeQueue = async ({ name }: MergeCase): Promise<unknown> => {
   return found.repository.mergeQueue.entries.nodes.map((it) => [it.pullRequest.number, it.state])
 }
 /** Lists received webhooks about merge groups and about queued or dequeued pull requests, newest last. */
-const listQueueEvents = async ({ full }: MergeCase): Promise<Record<string, unknown>[]> => {
+const listQueueEvents = async ({ full }: BranchRulesScenario): Promise<Record<string, unknown>[]> => {
   await rulesFixture.githubFixture.github.settled()
   return rulesFixture.githubFixture.receiver.received
     .filter(
@@ -78,13 +80,13 @@ const listQueueEvents = async ({ full }: MergeCase): Promise<Record<string, unkn
     .map(({ payload }) => payload)
 }
 const listRequestedGroups = async (
-  it: MergeCase,
+  it: BranchRulesScenario,
 ): Promise<{ head_sha: string; head_ref: string; base_sha: string }[]> =>
   (await listQueueEvents(it))
     .filter((payload) => payload['action'] === 'checks_requested')
     .map((payload) => payload['merge_group'] as { head_sha: string; head_ref: string; base_sha: string })
 const getLastGroup = async (
-  it: MergeCase,
+  it: BranchRulesScenario,
 ): Promise<{ head_sha: string; head_ref: string; base_sha: string }> => {
   const found = (await listRequestedGroups(it)).at(-1)
   if (found === undefined) throw new Error('no group')
@@ -93,7 +95,7 @@ const getLastGroup = async (
 
 describe('entering the queue', () => {
   test('fails if the head is not the expected one', async () => {
-    const it = await openQueueCase()
+    const it = await openMergeQueueScenario()
     expect(await enqueuePull(it.pull, { expectedHeadOid: it.baseSha })).toBe(
       'Head branch was modified. Review and try the merge again.',
     )
@@ -104,7 +106,7 @@ describe('entering the queue', () => {
     const it = await rulesFixture.openMergeCase()
     const rules = [
       createQueueRule(),
-      createChecksRule([{ context: checkName }]),
+      createStatusChecksRule([{ context: checkName }]),
       createPullRequestRule({ required_approving_review_count: 1 }),
     ]
     rulesFixture.githubFixture.github.addRules(it.full, rules)
@@ -136,7 +138,7 @@ describe('entering the queue', () => {
 
 describe('a group', () => {
   test('is a commit on the base in a temporary branch, and is merged when its checks pass', async () => {
-    const it = await openQueueCase({ merge_method: 'MERGE' })
+    const it = await openMergeQueueScenario({ merge_method: 'MERGE' })
     await enqueuePull(it.pull)
     const group = await getLastGroup(it)
     expect(group).toMatchObject({
@@ -165,8 +167,8 @@ describe('a group', () => {
   })
 
   test('that fails removes its pull request, and later groups are rebuilt without it', async () => {
-    const it = await openQueueCase()
-    const second = await openAnotherPull(it)
+    const it = await openMergeQueueScenario()
+    const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
     const [first, behind] = await listRequestedGroups(it)
@@ -185,7 +187,7 @@ describe('a group', () => {
   })
 
   test('without check results before the timeout is removed', async () => {
-    const it = await openQueueCase({ check_response_timeout_minutes: 10 })
+    const it = await openMergeQueueScenario({ check_response_timeout_minutes: 10 })
     await enqueuePull(it.pull)
     now += 9 * 60_000
     await rulesFixture.githubFixture.github.passTimeInQueues(it.full)
@@ -199,7 +201,7 @@ describe('a group', () => {
   })
 
   test('is rebuilt when the base moves, and removed when the head moves', async () => {
-    const it = await openQueueCase()
+    const it = await openMergeQueueScenario()
     await enqueuePull(it.pull)
     const moved = await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     await rulesFixture.githubFixture.github.settled()
@@ -213,8 +215,8 @@ describe('a group', () => {
   })
 
   test('with a conflict is removed', async () => {
-    const it = await openQueueCase()
-    const second = await openAnotherPull(it, 'alpha.yaml')
+    const it = await openMergeQueueScenario()
+    const second = await openSecondPull(it, 'alpha.yaml')
     await enqueuePull(it.pull)
     await enqueuePull(second)
     await rulesFixture.githubFixture.github.settled()
@@ -225,8 +227,8 @@ describe('a group', () => {
   })
 
   test('goes before the others if its pull request jumps the queue', async () => {
-    const it = await openQueueCase()
-    const second = await openAnotherPull(it)
+    const it = await openMergeQueueScenario()
+    const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second, { jump: true })
     expect(await readMergeQueue(it)).toEqual([
@@ -236,7 +238,7 @@ describe('a group', () => {
   })
 
   test('by squash becomes the tip of the base, and marks the pull request as merged', async () => {
-    const it = await openQueueCase({ merge_method: 'SQUASH' })
+    const it = await openMergeQueueScenario({ merge_method: 'SQUASH' })
     await enqueuePull(it.pull)
     const group = await getLastGroup(it)
     await rulesFixture.setCheck(it, group.head_sha, checkName)
@@ -248,8 +250,8 @@ describe('a group', () => {
 
 describe('several groups', () => {
   test('ALLGREEN: a later group waits for the earlier ones', async () => {
-    const it = await openQueueCase({ grouping_strategy: 'ALLGREEN' })
-    const second = await openAnotherPull(it)
+    const it = await openMergeQueueScenario({ grouping_strategy: 'ALLGREEN' })
+    const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
     const [first, behind] = await listRequestedGroups(it)
@@ -263,8 +265,8 @@ describe('several groups', () => {
   })
 
   test('HEADGREEN: only the checks of the last group count', async () => {
-    const it = await openQueueCase({ grouping_strategy: 'HEADGREEN' })
-    const second = await openAnotherPull(it)
+    const it = await openMergeQueueScenario({ grouping_strategy: 'HEADGREEN' })
+    const second = await openSecondPull(it)
     await enqueuePull(it.pull)
     await enqueuePull(second)
     const [, behind] = await listRequestedGroups(it)
@@ -274,7 +276,7 @@ describe('several groups', () => {
   })
 
   test('dequeuePullRequest removes an entry', async () => {
-    const it = await openQueueCase()
+    const it = await openMergeQueueScenario()
     await enqueuePull(it.pull)
     const query = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { position } } }`
     await rulesFixture.githubFixture.octokit.graphql(query, { id: toNodeId('PullRequest', it.pull.id) })

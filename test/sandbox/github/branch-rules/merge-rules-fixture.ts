@@ -18,7 +18,7 @@ export interface PushResult {
   readonly reason: string | undefined
 }
 
-export interface MergeCase {
+export interface BranchRulesScenario {
   /** `owner/name`, and the same as parameters for Octokit. */
   readonly full: string
   readonly name: { readonly owner: string; readonly repo: string }
@@ -30,7 +30,7 @@ export interface MergeCase {
   readonly mergeSha: string
 }
 
-export interface MergeCaseOptions extends Partial<OpenPullOptions> {
+export interface BranchRulesScenarioOptions extends Partial<OpenPullOptions> {
   readonly owner?: string
   /** Whether the base moves after the pull request is opened. Default: true. */
   readonly behind?: boolean
@@ -56,7 +56,7 @@ export class MergeRulesFixture {
     owner = 'catalogs',
     behind = true,
     ...more
-  }: MergeCaseOptions = {}): Promise<MergeCase> {
+  }: BranchRulesScenarioOptions = {}): Promise<BranchRulesScenario> {
     const { github, installation } = this.githubFixture
     const short = `landing-${(this.#count += 1)}`
     const full = `${owner}/${short}`
@@ -79,9 +79,9 @@ export class MergeRulesFixture {
 
   /** Fetches base and head again and merges them. The files in `more` are added to the merge commit. */
   async createMerge(
-    { folder, pull }: Pick<MergeCase, 'folder' | 'pull'>,
+    { folder, pull }: Pick<BranchRulesScenario, 'folder' | 'pull'>,
     more: Record<string, string> = {},
-  ): Promise<Pick<MergeCase, 'baseSha' | 'headSha' | 'mergeSha'>> {
+  ): Promise<Pick<BranchRulesScenario, 'baseSha' | 'headSha' | 'mergeSha'>> {
     const token = await this.githubFixture.token()
     await runGit(folder, token, 'fetch', '-q', 'origin', 'main', `refs/pull/${pull.number}/head`)
     const [baseSha = '', headSha = ''] = (
@@ -99,7 +99,7 @@ export class MergeRulesFixture {
 
   /** Pushes as the app, or with `token`, and returns the result. */
   async push(
-    { folder, full }: Pick<MergeCase, 'folder' | 'full'>,
+    { folder, full }: Pick<BranchRulesScenario, 'folder' | 'full'>,
     refs: string | readonly string[],
     token?: string,
   ): Promise<PushResult> {
@@ -118,17 +118,17 @@ export class MergeRulesFixture {
   }
 
   /** Pushes the merge to main. */
-  async pushMerge(mergeCase: MergeCase, token?: string): Promise<PushResult> {
+  async pushMerge(mergeCase: BranchRulesScenario, token?: string): Promise<PushResult> {
     return await this.push(mergeCase, `${mergeCase.mergeSha}:refs/heads/main`, token)
   }
 
   /** Pushes a commit to a temporary branch, so that checks can be posted on it. */
-  async stage(mergeCase: MergeCase, sha = mergeCase.mergeSha): Promise<PushResult> {
+  async stage(mergeCase: BranchRulesScenario, sha = mergeCase.mergeSha): Promise<PushResult> {
     return await this.push(mergeCase, `${sha}:refs/heads/catalog-bot/tmp-${sha.slice(0, 7)}`)
   }
 
   async setCheck(
-    { name }: Pick<MergeCase, 'name'>,
+    { name }: Pick<BranchRulesScenario, 'name'>,
     sha: string,
     check: string,
     conclusion: 'success' | 'failure' | 'neutral' | null = 'success',
@@ -143,7 +143,7 @@ export class MergeRulesFixture {
 
   /** Merges as the app through REST. Returns the merge commit, or the error from GitHub. */
   async mergeByApi(
-    { name, pull }: Pick<MergeCase, 'name' | 'pull'>,
+    { name, pull }: Pick<BranchRulesScenario, 'name' | 'pull'>,
     merge_method: 'merge' | 'squash' | 'rebase' = 'merge',
     more: { readonly sha?: string; readonly token?: string } = {},
   ): Promise<{ readonly sha: string } | { readonly status: number; readonly message: string }> {
@@ -159,11 +159,11 @@ export class MergeRulesFixture {
       })
       return { sha: data.sha }
     } catch (error) {
-      return toErrorSummary(error)
+      return extractErrorStatusAndMessage(error)
     }
   }
 
-  async readTip({ name }: Pick<MergeCase, 'name'>): Promise<string> {
+  async readTip({ name }: Pick<BranchRulesScenario, 'name'>): Promise<string> {
     return (await this.githubFixture.octokit.rest.git.getRef({ ...name, ref: 'heads/main' })).data.object.sha
   }
 
@@ -174,12 +174,15 @@ export class MergeRulesFixture {
     try {
       return (await asked).data
     } catch (error) {
-      return toErrorSummary(error)
+      return extractErrorStatusAndMessage(error)
     }
   }
 }
 
-export function toErrorSummary(error: unknown): { readonly status: number; readonly message: string } {
+export function extractErrorStatusAndMessage(error: unknown): {
+  readonly status: number
+  readonly message: string
+} {
   const { status, response } = error as { status: number; response: { data: { message: string } } }
   return { status, message: response.data.message }
 }
@@ -213,7 +216,7 @@ export function createProtectionRejection(says: readonly string[], branch = 'mai
 export const formatRuleViolations = (...says: readonly string[]): string =>
   `Repository rule violations found\n\n${says.map((it) => `${it}\n\n`).join('')}`
 
-export const acceptedPush = { accepted: true, reason: undefined }
+export const acceptedPushResult = { accepted: true, reason: undefined }
 
 /** A pull request rule, as an administrator would set it. */
 export const createPullRequestRule = (more: Record<string, unknown> = {}): BranchRule => ({
@@ -228,7 +231,7 @@ export const createPullRequestRule = (more: Record<string, unknown> = {}): Branc
   },
 })
 
-export const createChecksRule = (
+export const createStatusChecksRule = (
   checks: readonly { readonly context: string; readonly integration_id?: number }[],
   more: Record<string, unknown> = {},
 ): BranchRule => ({

@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { runGit } from '../github-fixture.ts'
 import {
   MergeRulesFixture,
-  acceptedPush,
-  createChecksRule,
+  acceptedPushResult,
+  createStatusChecksRule,
   createPullRequestRule,
   createProtectionRejection,
   createRulesetRejection,
 } from './merge-rules-fixture.ts'
-import type { MergeCase, PushResult } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario, PushResult } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {
@@ -22,11 +22,11 @@ afterEach(() => {
 })
 
 const pullRequiredMessage = 'Changes must be made through a pull request.'
-const createExpectedRejection = ({ full }: MergeCase, ...says: string[]): PushResult =>
+const createExpectedRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
-const openRuledCase = async (
+const openBranchRulesScenario = async (
   more?: Parameters<MergeRulesFixture['openMergeCase']>[0],
-): Promise<MergeCase> => {
+): Promise<BranchRulesScenario> => {
   const it = await rulesFixture.openMergeCase(more)
   rulesFixture.githubFixture.github.addRules(it.full, [createPullRequestRule()])
   return it
@@ -34,7 +34,7 @@ const openRuledCase = async (
 
 describe('a required pull request', () => {
   test('is missing for a commit that belongs to no pull request', async () => {
-    const it = await openRuledCase()
+    const it = await openBranchRulesScenario()
     await runGit(it.folder, undefined, 'checkout', '-q', '--detach', it.baseSha)
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'Direct')
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
@@ -43,7 +43,7 @@ describe('a required pull request', () => {
   })
 
   test('is limited to one per push: two stacked merges are rejected, but separate pushes are accepted', async () => {
-    const it = await openRuledCase()
+    const it = await openBranchRulesScenario()
     const other = await rulesFixture.githubFixture.github.openPull({
       repository: it.full,
       author: 'alice',
@@ -57,13 +57,13 @@ describe('a required pull request', () => {
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedRejection(it, pullRequiredMessage),
     )
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
-    expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
+    expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toMatchObject(acceptedPushResult)
     expect([it.pull.merged, other.merged]).not.toContain(null)
   })
 
   test('does not cover an extra commit on top of the merge', async () => {
-    const it = await openRuledCase()
+    const it = await openBranchRulesScenario()
     await runGit(it.folder, undefined, 'commit', '-q', '--allow-empty', '-m', 'On top')
     expect(await rulesFixture.push(it, 'HEAD:refs/heads/main')).toEqual(
       createExpectedRejection(it, pullRequiredMessage),
@@ -71,13 +71,13 @@ describe('a required pull request', () => {
   })
 
   test('can be pushed unchanged if its head contains the base', async () => {
-    const it = await openRuledCase({ behind: false })
-    expect(await rulesFixture.push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(acceptedPush)
+    const it = await openBranchRulesScenario({ behind: false })
+    expect(await rulesFixture.push(it, `${it.headSha}:refs/heads/main`)).toMatchObject(acceptedPushResult)
     expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.headSha } })
   })
 
   test('does not count if it is a draft or has another base branch', async () => {
-    const it = await openRuledCase()
+    const it = await openBranchRulesScenario()
     await rulesFixture.githubFixture.github.pushToBase(it.full, { x: '1' }, { branch: 'next' })
     await rulesFixture.githubFixture.github.retarget(it.pull, 'next')
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, pullRequiredMessage))
@@ -95,7 +95,7 @@ describe('a required pull request', () => {
     rulesFixture.githubFixture.github.review(it.pull, 'carol', 'changes', 'No')
     expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
     rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 
   test('is not required from apps that classic protection allows to bypass it', async () => {
@@ -112,14 +112,14 @@ describe('a required pull request', () => {
     const approval = 'At least 1 approving review is required by reviewers with write access.'
     expect(await rulesFixture.pushMerge(it)).toEqual(createProtectionRejection([approval]))
     protect(['catalog-bot'])
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 })
 
 describe('layered rules', () => {
   test('add up for rulesets and classic protection, and shared violations are reported once', async () => {
     const it = await rulesFixture.openMergeCase()
-    rulesFixture.githubFixture.github.addRules(it.full, [createChecksRule([{ context: 'ci' }])])
+    rulesFixture.githubFixture.github.addRules(it.full, [createStatusChecksRule([{ context: 'ci' }])])
     rulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_status_checks: { strict: false, contexts: ['ci'] },
       lock_branch: true,
@@ -129,7 +129,7 @@ describe('layered rules', () => {
   })
 
   test('apply per ref: of two refs in one push, only one is rejected unless the push is atomic', async () => {
-    const it = await openRuledCase()
+    const it = await openBranchRulesScenario()
     await rulesFixture.githubFixture.github.close(it.pull)
     const pushed = await rulesFixture.push(it, [
       `${it.mergeSha}:refs/heads/main`,
@@ -153,7 +153,7 @@ describe('layered rules', () => {
     rulesFixture.githubFixture.github.protect(it.full, 'release-*', none)
     const make = async (branch: string): Promise<PushResult> =>
       rulesFixture.push(it, `${it.baseSha}:refs/heads/${branch}`)
-    expect(await make('release-1')).toMatchObject(acceptedPush)
+    expect(await make('release-1')).toMatchObject(acceptedPushResult)
     expect(await rulesFixture.push(it, `${it.mergeSha}:refs/heads/release-1`)).toEqual(
       createProtectionRejection(['Required status check "ci" is expected.'], 'release-1'),
     )
@@ -176,6 +176,6 @@ describe('layered rules', () => {
     const it = await rulesFixture.openMergeCase()
     for (const enforcement of ['evaluate', 'disabled'] as const)
       rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { enforcement })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
   })
 })

@@ -1,8 +1,8 @@
 // Who can see which rules of a branch, and what administrators set by the REST interface: the JSON that is imported.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Octokit } from '@octokit/rest'
-import { MergeRulesFixture, createChecksRule, createPullRequestRule } from './merge-rules-fixture.ts'
-import type { MergeCase } from './merge-rules-fixture.ts'
+import { MergeRulesFixture, createStatusChecksRule, createPullRequestRule } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 let adminClient: Octokit
@@ -15,7 +15,9 @@ afterEach(() => {
   expect(rulesFixture.githubFixture.github.violations.splice(0)).toEqual([])
 })
 
-const getMainParams = ({ name }: MergeCase): { owner: string; repo: string; branch: string } => ({
+const getMainBranchParams = ({
+  name,
+}: BranchRulesScenario): { owner: string; repo: string; branch: string } => ({
   ...name,
   branch: 'main',
 })
@@ -42,7 +44,7 @@ describe('rulesets', () => {
     })
     expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: false })
     const { data: rules } = await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(
-      getMainParams(it),
+      getMainBranchParams(it),
     )
     expect(rules).toMatchObject([
       { type: 'deletion', ruleset_id: data.id, ruleset_source: it.full, ruleset_source_type: 'Repository' },
@@ -54,7 +56,7 @@ describe('rulesets', () => {
       enforcement: 'disabled',
     })
     expect(
-      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainParams(it))).data,
+      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
     ).toEqual([])
     expect(await rulesFixture.pushMerge(it)).toMatchObject({ accepted: true })
   })
@@ -136,23 +138,23 @@ describe('a branch', () => {
   test('is called protected by rulesets and by classic protection; only the latter has a summary', async () => {
     const it = await rulesFixture.openMergeCase()
     const read = async (): Promise<unknown> =>
-      (await rulesFixture.githubFixture.octokit.rest.repos.getBranch(getMainParams(it))).data
+      (await rulesFixture.githubFixture.octokit.rest.repos.getBranch(getMainBranchParams(it))).data
     const off = {
       enabled: false,
       required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] },
     }
     expect(await read()).toMatchObject({ protected: false, protection: off })
     const ruleset = rulesFixture.githubFixture.github.addRules(it.full, [
-      createChecksRule([{ context: 'ci' }]),
+      createStatusChecksRule([{ context: 'ci' }]),
     ])
     expect(await read()).toMatchObject({ protected: true, protection: off })
     const missing = await rulesFixture.captureError(
-      adminClient.rest.repos.getBranchProtection(getMainParams(it)),
+      adminClient.rest.repos.getBranchProtection(getMainBranchParams(it)),
     )
     expect(missing).toEqual({ status: 404, message: 'Branch not protected' })
     rulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
     await adminClient.rest.repos.updateBranchProtection({
-      ...getMainParams(it),
+      ...getMainBranchParams(it),
       required_status_checks: { strict: true, contexts: ['ci'] },
       enforce_admins: true,
       required_pull_request_reviews: null,
@@ -168,7 +170,7 @@ describe('a branch', () => {
       protection: { enabled: true, required_status_checks: checks },
     })
     expect(
-      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainParams(it))).data,
+      (await rulesFixture.githubFixture.octokit.rest.repos.getBranchRules(getMainBranchParams(it))).data,
     ).toEqual([])
   })
 
@@ -179,7 +181,7 @@ describe('a branch', () => {
       required_pull_request_reviews: { dismiss_stale_reviews: true },
       restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
     })
-    const { data } = await adminClient.rest.repos.getBranchProtection(getMainParams(it))
+    const { data } = await adminClient.rest.repos.getBranchProtection(getMainBranchParams(it))
     expect(data).toMatchObject({
       required_status_checks: { strict: true },
       required_pull_request_reviews: { dismiss_stale_reviews: true, required_approving_review_count: 1 },
@@ -187,15 +189,19 @@ describe('a branch', () => {
       enforce_admins: { enabled: false },
     })
     const bob = rulesFixture.githubFixture.client(rulesFixture.githubFixture.github.tokenFor('bob'))
-    await expect(bob.rest.repos.getBranchProtection(getMainParams(it))).rejects.toMatchObject({ status: 404 })
+    await expect(bob.rest.repos.getBranchProtection(getMainBranchParams(it))).rejects.toMatchObject({
+      status: 404,
+    })
     const { github, installation, octokit } = rulesFixture.githubFixture
-    await expect(octokit.rest.repos.getBranchProtection(getMainParams(it))).rejects.toMatchObject({
+    await expect(octokit.rest.repos.getBranchProtection(getMainBranchParams(it))).rejects.toMatchObject({
       status: 403,
     })
     const before = installation.permissions
     github.setPermissions(installation, { ...before, administration: 'read' })
     const reader = rulesFixture.githubFixture.client(await rulesFixture.githubFixture.token())
-    expect((await reader.rest.repos.getBranchProtection(getMainParams(it))).data.url).toContain('/protection')
+    expect((await reader.rest.repos.getBranchProtection(getMainBranchParams(it))).data.url).toContain(
+      '/protection',
+    )
     github.setPermissions(installation, before)
   })
 
@@ -207,7 +213,7 @@ describe('a branch', () => {
       bypass_mode: 'always',
     } as const
     rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
-    const rules = [{ type: 'required_linear_history' }, createChecksRule([{ context: 'ci' }])]
+    const rules = [{ type: 'required_linear_history' }, createStatusChecksRule([{ context: 'ci' }])]
     rulesFixture.githubFixture.github.addRules(it.full, [
       ...rules,
       createPullRequestRule({ required_approving_review_count: 2 }),

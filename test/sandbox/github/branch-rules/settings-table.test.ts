@@ -5,15 +5,15 @@ import { readFile } from 'node:fs/promises'
 import type { BranchRule } from '../../../../sandbox/github/branch-rules/rule-types.ts'
 import {
   MergeRulesFixture,
-  acceptedPush,
-  createChecksRule,
+  acceptedPushResult,
+  createStatusChecksRule,
   createPullRequestRule,
   createQueueRule,
   createProtectionRejection,
   createRulesetRejection,
   formatRuleViolations,
 } from './merge-rules-fixture.ts'
-import type { MergeCase, MergeCaseOptions, PushResult } from './merge-rules-fixture.ts'
+import type { BranchRulesScenario, BranchRulesScenarioOptions, PushResult } from './merge-rules-fixture.ts'
 
 let rulesFixture: MergeRulesFixture
 beforeAll(async () => {
@@ -33,43 +33,46 @@ const notAuthorizedMessage =
   "You're not authorized to push to this branch. Visit https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches for more information."
 
 /** The table rows with tests below, by the text in their first column. */
-const testedRows: string[] = []
-function describeRow(setting: string, claims: () => void): void {
-  testedRows.push(setting)
+const testedSettingRows: string[] = []
+function describeSettingRow(setting: string, claims: () => void): void {
+  testedSettingRows.push(setting)
   describe(setting, claims)
 }
 
-const openMergeCase = async (rules: readonly BranchRule[], more?: MergeCaseOptions): Promise<MergeCase> => {
+const openBranchRulesScenario = async (
+  rules: readonly BranchRule[],
+  more?: BranchRulesScenarioOptions,
+): Promise<BranchRulesScenario> => {
   const it = await rulesFixture.openMergeCase(more)
   if (rules.length > 0) rulesFixture.githubFixture.github.addRules(it.full, rules)
   return it
 }
-const createExpectedRejection = ({ full }: MergeCase, ...says: string[]): PushResult =>
+const createExpectedRejection = ({ full }: BranchRulesScenario, ...says: string[]): PushResult =>
   createRulesetRejection(full, rulesFixture.githubFixture.github.url, says)
 /** The merge commit is the tip of the base, and the push marks the pull request as merged. */
-const expectMerged = async (it: MergeCase): Promise<void> => {
+const expectMerged = async (it: BranchRulesScenario): Promise<void> => {
   expect(await rulesFixture.readTip(it)).toBe(it.mergeSha)
   expect(it.pull).toMatchObject({ state: 'closed', merged: { sha: it.mergeSha } })
 }
-const expectUnchanged = async (it: MergeCase): Promise<void> => {
+const expectPullNotMerged = async (it: BranchRulesScenario): Promise<void> => {
   expect(await rulesFixture.readTip(it)).toBe(it.baseSha)
   expect(it.pull).toMatchObject({ state: 'open', merged: null })
 }
 
-describeRow('none, deletion, non_fast_forward', () => {
+describeSettingRow('none, deletion, non_fast_forward', () => {
   test('a merge is accepted, a deletion and a force push are rejected', async () => {
-    const it = await openMergeCase([{ type: 'deletion' }, { type: 'non_fast_forward' }])
+    const it = await openBranchRulesScenario([{ type: 'deletion' }, { type: 'non_fast_forward' }])
     expect(await rulesFixture.push(it, ':refs/heads/main')).toMatchObject({ accepted: false })
     expect(await rulesFixture.push(it, `+${it.headSha}:refs/heads/main`)).toEqual(
       createExpectedRejection(it, 'Cannot force-push to this branch'),
     )
-    await expectUnchanged(it)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    await expectPullNotMerged(it)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 
   test('a push with lease to a moved base is rejected by Git, not by a rule', async () => {
-    const it = await openMergeCase([{ type: 'non_fast_forward' }])
+    const it = await openBranchRulesScenario([{ type: 'non_fast_forward' }])
     await rulesFixture.githubFixture.github.pushToBase(it.full, { 'again.txt': 'x' })
     const pushed = await rulesFixture.push(it, [
       `--force-with-lease=main:${it.baseSha}`,
@@ -79,25 +82,27 @@ describeRow('none, deletion, non_fast_forward', () => {
   })
 })
 
-describeRow('required own checks', () => {
+describeSettingRow('required own checks', () => {
   test('must pass on the merge commit: a passing head that is behind is not enough', async () => {
     const app = rulesFixture.githubFixture.app.id
-    const it = await openMergeCase([createChecksRule([{ context: botCheckName, integration_id: app }])])
+    const it = await openBranchRulesScenario([
+      createStatusChecksRule([{ context: botCheckName, integration_id: app }]),
+    ])
     await rulesFixture.setCheck(it, it.headSha, botCheckName)
     expect(await rulesFixture.pushMerge(it)).toEqual(
       createExpectedRejection(it, `Required status check "${botCheckName}" is expected.`),
     )
-    await expectUnchanged(it)
-    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPush)
+    await expectPullNotMerged(it)
+    expect(await rulesFixture.stage(it)).toMatchObject(acceptedPushResult)
     await rulesFixture.setCheck(it, it.mergeSha, botCheckName)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 })
 
-describeRow('required foreign checks (CI)', () => {
+describeSettingRow('required foreign checks (CI)', () => {
   test('count if CI ran on the merge commit', async () => {
-    const it = await openMergeCase([createChecksRule([{ context: 'ci' }])])
+    const it = await openBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])])
     await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
@@ -110,51 +115,51 @@ describeRow('required foreign checks (CI)', () => {
       context: 'ci',
       state: 'success',
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 
   test('count on the head if it contains the base', async () => {
-    const it = await openMergeCase([createChecksRule([{ context: 'ci' }])], { behind: false })
+    const it = await openBranchRulesScenario([createStatusChecksRule([{ context: 'ci' }])], { behind: false })
     await rulesFixture.githubFixture.github.setStatus(it.full, it.headSha, 'bob', {
       context: 'ci',
       state: 'success',
     })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 })
 
-describeRow('pull_request, 0 approvals', () => {
+describeSettingRow('pull_request, 0 approvals', () => {
   test('an open pull request is required and sufficient', async () => {
-    const it = await openMergeCase([createPullRequestRule()])
+    const it = await openBranchRulesScenario([createPullRequestRule()])
     await rulesFixture.githubFixture.github.close(it.pull)
     expect(await rulesFixture.pushMerge(it)).toEqual(
       createExpectedRejection(it, 'Changes must be made through a pull request.'),
     )
     await rulesFixture.githubFixture.github.reopen(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 })
 
-describeRow('pull_request, ≥1', () => {
+describeSettingRow('pull_request, ≥1', () => {
   test('requires an approval by a user with write access', async () => {
-    const it = await openMergeCase([createPullRequestRule({ required_approving_review_count: 1 })])
+    const it = await openBranchRulesScenario([createPullRequestRule({ required_approving_review_count: 1 })])
     rulesFixture.githubFixture.github.review(it.pull, 'stranger', 'approve')
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, approvalMessage))
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 })
 
-describeRow('+ dismiss stale / last push', () => {
+describeSettingRow('+ dismiss stale / last push', () => {
   test.each([
     ['dismiss_stale_reviews_on_push', approvalMessage],
     ['require_last_push_approval', lastPusherMessage],
   ])('%s: accepts only a merge with exactly the tree that GitHub creates', async (setting, says) => {
-    const it = await openMergeCase([
+    const it = await openBranchRulesScenario([
       createPullRequestRule({ required_approving_review_count: 1, [setting]: true }),
     ])
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
@@ -162,8 +167,8 @@ describeRow('+ dismiss stale / last push', () => {
     expect(await rulesFixture.push(it, `${mergeSha}:refs/heads/main`)).toEqual(
       createExpectedRejection(it, says),
     )
-    await expectUnchanged(it)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    await expectPullNotMerged(it)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 
@@ -171,7 +176,7 @@ describeRow('+ dismiss stale / last push', () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
     ]
-    const it = await openMergeCase(rules)
+    const it = await openBranchRulesScenario(rules)
     const review = rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     await rulesFixture.stage(it)
     await rulesFixture.githubFixture.github.forcePush(it.pull, { commit: it.mergeSha })
@@ -186,7 +191,7 @@ describeRow('+ dismiss stale / last push', () => {
     const rules = [
       createPullRequestRule({ required_approving_review_count: 1, require_last_push_approval: true }),
     ]
-    const it = await openMergeCase(rules)
+    const it = await openBranchRulesScenario(rules)
     await rulesFixture.githubFixture.github.pushToPull(
       it.pull,
       { 'beta.yaml': 'name: beta\n' },
@@ -196,43 +201,47 @@ describeRow('+ dismiss stale / last push', () => {
     const again = { ...it, ...(await rulesFixture.createMerge(it)) }
     expect(await rulesFixture.pushMerge(again)).toEqual(createExpectedRejection(it, lastPusherMessage))
     rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
     await expectMerged(again)
   })
 })
 
-describeRow('code owners, conversations', () => {
+describeSettingRow('code owners, conversations', () => {
   test('a code owner of the changed files must approve, and another approval is not enough', async () => {
     const files = { '.github/CODEOWNERS': '* @bob\n*.yaml @carol\n' }
-    const it = await openMergeCase([createPullRequestRule({ require_code_owner_review: true })], { files })
+    const it = await openBranchRulesScenario([createPullRequestRule({ require_code_owner_review: true })], {
+      files,
+    })
     rulesFixture.githubFixture.github.review(it.pull, 'bob', 'approve')
     expect(await rulesFixture.pushMerge(it)).toEqual(
       createExpectedRejection(it, 'Waiting on code owner review from carol.'),
     )
     rulesFixture.githubFixture.github.review(it.pull, 'carol', 'approve')
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 
   test('conversations must be resolved', async () => {
-    const it = await openMergeCase([createPullRequestRule({ required_review_thread_resolution: true })])
+    const it = await openBranchRulesScenario([
+      createPullRequestRule({ required_review_thread_resolution: true }),
+    ])
     rulesFixture.githubFixture.github.openConversation(it.pull)
     const expectedMessage = 'A conversation must be resolved before this pull request can be merged.'
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, expectedMessage))
     rulesFixture.githubFixture.github.resolveConversation(it.pull)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 })
 
-describeRow('`update` / restricted pushers', () => {
+describeSettingRow('`update` / restricted pushers', () => {
   test.each(['always', 'exempt'] as const)('with bypass %s, the merge is accepted', async (bypass_mode) => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const ruleset = rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }])
     expect(await rulesFixture.pushMerge(it)).toEqual(
       createExpectedRejection(it, 'Cannot update this protected ref.'),
     )
-    await expectUnchanged(it)
+    await expectPullNotMerged(it)
     rulesFixture.githubFixture.github.removeRuleset(it.full, ruleset)
     const app = {
       actor_type: 'Integration',
@@ -241,7 +250,7 @@ describeRow('`update` / restricted pushers', () => {
     } as const
     rulesFixture.githubFixture.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
     const pushed = await rulesFixture.pushMerge(it)
-    expect(pushed).toMatchObject(acceptedPush)
+    expect(pushed).toMatchObject(acceptedPushResult)
     // GitHub reports nothing to an exempt actor.
     expect(pushed.remote).toEqual(
       bypass_mode === 'exempt'
@@ -252,7 +261,7 @@ describeRow('`update` / restricted pushers', () => {
   })
 
   test('with bypass for pull requests only, a push is rejected and a merge by API is accepted', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const app = {
       actor_type: 'Integration',
       actor_id: rulesFixture.githubFixture.app.id,
@@ -266,7 +275,7 @@ describeRow('`update` / restricted pushers', () => {
   })
 
   test('bypass of one ruleset does not apply to another', async () => {
-    const it = await openMergeCase([createChecksRule([{ context: botCheckName }])])
+    const it = await openBranchRulesScenario([createStatusChecksRule([{ context: botCheckName }])])
     const app = {
       actor_type: 'Integration',
       actor_id: rulesFixture.githubFixture.app.id,
@@ -279,7 +288,7 @@ describeRow('`update` / restricted pushers', () => {
   })
 
   test('an entry in the classic push allowlist is necessary, but not sufficient', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const none = { required_status_checks: null, enforce_admins: true, required_pull_request_reviews: null }
     const checks = { strict: false, contexts: [botCheckName] }
     const list = (apps: string[]): void =>
@@ -297,14 +306,14 @@ describeRow('`update` / restricted pushers', () => {
     expect(await rulesFixture.pushMerge(it)).toEqual(createProtectionRejection([missing]))
     await rulesFixture.stage(it)
     await rulesFixture.setCheck(it, it.mergeSha, botCheckName)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 })
 
-describeRow('required_linear_history', () => {
+describeSettingRow('required_linear_history', () => {
   test('a merge commit is rejected, but a squash by API is accepted', async () => {
-    const it = await openMergeCase([{ type: 'required_linear_history' }])
+    const it = await openBranchRulesScenario([{ type: 'required_linear_history' }])
     const pushed = await rulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([
@@ -318,12 +327,12 @@ describeRow('required_linear_history', () => {
       status: 405,
       message: formatRuleViolations(linearHistoryMessage),
     })
-    await expectUnchanged(it)
+    await expectPullNotMerged(it)
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({ sha: await rulesFixture.readTip(it) })
   })
 
   test('classic protection rejects a merge commit, but accepts a rebase by API', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     rulesFixture.githubFixture.github.protect(it.full, 'main', {
       required_linear_history: true,
       enforce_admins: true,
@@ -334,9 +343,9 @@ describeRow('required_linear_history', () => {
   })
 })
 
-describeRow('`allowed_merge_methods` without merge', () => {
+describeSettingRow('`allowed_merge_methods` without merge', () => {
   test('a pushed merge counts as a merge commit, and the API accepts an allowed method', async () => {
-    const it = await openMergeCase([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
+    const it = await openBranchRulesScenario([createPullRequestRule({ allowed_merge_methods: ['squash'] })])
     const expectedMessage = 'Merge commits are not allowed on this repository.'
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, expectedMessage))
     expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
@@ -344,32 +353,32 @@ describeRow('`allowed_merge_methods` without merge', () => {
       message: formatRuleViolations(expectedMessage),
     })
     expect(await rulesFixture.mergeByApi(it, 'rebase')).toMatchObject({ status: 405 })
-    await expectUnchanged(it)
+    await expectPullNotMerged(it)
     expect(await rulesFixture.mergeByApi(it, 'squash')).toEqual({ sha: await rulesFixture.readTip(it) })
   })
 })
 
-describeRow('repo `allow_merge_commit=false` alone', () => {
+describeSettingRow('repo `allow_merge_commit=false` alone', () => {
   test('the API rejects a merge commit, but a push is accepted', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     rulesFixture.githubFixture.github.allowMergeMethods(it.full, { merge: false })
     const message = 'Merge commits are not allowed on this repository.'
     expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({ status: 405, message })
-    await expectUnchanged(it)
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    await expectPullNotMerged(it)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
   })
 })
 
-describeRow('required_signatures', () => {
+describeSettingRow('required_signatures', () => {
   const unsigned = 'Commits must have verified signatures.'
 
   test('an unsigned merge is rejected, but one created by the app through the API is accepted', async () => {
-    const it = await openMergeCase([{ type: 'required_signatures' }], { signed: true })
+    const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     const pushed = await rulesFixture.pushMerge(it)
     expect(pushed).toMatchObject({ accepted: false, reason: createExpectedRejection(it).reason })
     expect(pushed.remote.slice(-5)).toEqual([`- ${unsigned}`, 'Found 1 violation:', '', it.mergeSha, ''])
-    await expectUnchanged(it)
+    await expectPullNotMerged(it)
     await rulesFixture.stage(it)
     const { rest } = rulesFixture.githubFixture.octokit
     const { data: made } = await rest.git.getCommit({ ...it.name, commit_sha: it.mergeSha })
@@ -387,7 +396,7 @@ describeRow('required_signatures', () => {
   })
 
   test('every commit is verified, including those of the pull request', async () => {
-    const it = await openMergeCase([{ type: 'required_signatures' }])
+    const it = await openBranchRulesScenario([{ type: 'required_signatures' }])
     expect(await rulesFixture.mergeByApi(it, 'merge')).toEqual({
       status: 405,
       message: formatRuleViolations(unsigned),
@@ -404,7 +413,7 @@ describeRow('required_signatures', () => {
   })
 
   test('a commit with a custom author is not signed', async () => {
-    const it = await openMergeCase([{ type: 'required_signatures' }], { signed: true })
+    const it = await openBranchRulesScenario([{ type: 'required_signatures' }], { signed: true })
     await rulesFixture.stage(it)
     const tree = (
       await rulesFixture.githubFixture.octokit.rest.git.getCommit({ ...it.name, commit_sha: it.mergeSha })
@@ -429,19 +438,19 @@ describeRow('required_signatures', () => {
   })
 })
 
-describeRow('merge_queue', () => {
+describeSettingRow('merge_queue', () => {
   test('a merge outside the queue is rejected, by push and by API', async () => {
-    const it = await openMergeCase([createQueueRule()])
+    const it = await openBranchRulesScenario([createQueueRule()])
     expect(await rulesFixture.pushMerge(it)).toEqual(createExpectedRejection(it, mergeQueueMessage))
     expect(await rulesFixture.mergeByApi(it)).toEqual({
       status: 405,
       message: formatRuleViolations(mergeQueueMessage),
     })
-    await expectUnchanged(it)
+    await expectPullNotMerged(it)
   })
 
   test('with bypass, the queue is skipped', async () => {
-    const it = await openMergeCase([])
+    const it = await openBranchRulesScenario([])
     const app = {
       actor_type: 'Integration',
       actor_id: rulesFixture.githubFixture.app.id,
@@ -452,24 +461,24 @@ describeRow('merge_queue', () => {
   })
 })
 
-describeRow('`workflows` rule', () => {
+describeSettingRow('`workflows` rule', () => {
   test('blocks direct pushes', async () => {
     const workflow = { path: '.github/workflows/ci.yml', repository_id: 1 }
-    const it = await openMergeCase([{ type: 'workflows', parameters: { workflows: [workflow] } }])
+    const it = await openBranchRulesScenario([{ type: 'workflows', parameters: { workflows: [workflow] } }])
     expect(await rulesFixture.pushMerge(it)).toEqual(
       createExpectedRejection(it, "Required workflow 'ci' is not satisfied"),
     )
-    await expectUnchanged(it)
+    await expectPullNotMerged(it)
     await rulesFixture.githubFixture.github.runWorkflow(it.full, 'ci.yml', it.headSha)
     expect(await rulesFixture.mergeByApi(it)).toEqual({ sha: await rulesFixture.readTip(it) })
   })
 })
 
-describeRow('code_scanning, deployments', () => {
+describeSettingRow('code_scanning, deployments', () => {
   test('are undocumented for pushes and assumed to reject them, but the API merges', async () => {
     const tool = { tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }
     const environments = { required_deployment_environments: ['staging'] }
-    const it = await openMergeCase([
+    const it = await openBranchRulesScenario([
       { type: 'code_scanning', parameters: { code_scanning_tools: [tool] } },
       { type: 'required_deployments', parameters: environments },
     ])
@@ -482,21 +491,21 @@ describeRow('code_scanning, deployments', () => {
   })
 })
 
-describeRow('PR edits `.github/workflows/`', () => {
+describeSettingRow('PR edits `.github/workflows/`', () => {
   test('is rejected without workflows: write, even for a temporary ref', async () => {
     const changes = { '.github/workflows/ci.yml': 'on: push\n' }
     // The head comes from a fork, so the app adds the workflow to the base repository.
-    const it = await openMergeCase([], { changes })
+    const it = await openBranchRulesScenario([], { changes })
     const reason =
       'refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission'
     expect(await rulesFixture.pushMerge(it)).toEqual({ accepted: false, remote: [], reason })
     expect(await rulesFixture.stage(it)).toEqual({ accepted: false, remote: [], reason })
     expect(await rulesFixture.mergeByApi(it)).toEqual({ status: 403, message: reason })
-    await expectUnchanged(it)
+    await expectPullNotMerged(it)
     const { github, installation } = rulesFixture.githubFixture
     const before = installation.permissions
     github.setPermissions(installation, { ...before, workflows: 'write' })
-    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(it)).toMatchObject(acceptedPushResult)
     await expectMerged(it)
     github.setPermissions(installation, before)
   })
@@ -505,7 +514,7 @@ describeRow('PR edits `.github/workflows/`', () => {
     const it = await rulesFixture.openMergeCase({ behind: false })
     await rulesFixture.githubFixture.github.pushToBase(it.full, { '.github/workflows/ci.yml': 'on: push\n' })
     const again = { ...it, ...(await rulesFixture.createMerge(it)) }
-    expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPush)
+    expect(await rulesFixture.pushMerge(again)).toMatchObject(acceptedPushResult)
     await expectMerged(again)
   })
 })
@@ -520,5 +529,5 @@ test('every row of the table has a test', async () => {
     .filter((line) => line.startsWith('|') && !line.startsWith('|-'))
     .slice(1)
     .map((line) => line.split('|')[1]?.trim())
-  expect(testedRows).toEqual(settings)
+  expect(testedSettingRows).toEqual(settings)
 })

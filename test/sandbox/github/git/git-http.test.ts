@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(async () => githubFixture.stop())
 
 /** A clone with one more commit on main. */
-async function cloneWithCommit(token: string): Promise<string> {
+async function cloneAndAddCommit(token: string): Promise<string> {
   const folder = await mkdtemp(join(githubFixture.directory, 'work-'))
   await runGit(folder, token, 'clone', '-q', url, '.')
   await writeFile(join(folder, 'more.txt'), folder)
@@ -65,7 +65,7 @@ describe('reading', () => {
 
 describe('pushing', () => {
   test('needs contents: write and a repository that is not archived', async () => {
-    const folder = await cloneWithCommit(await githubFixture.token())
+    const folder = await cloneAndAddCommit(await githubFixture.token())
     const reader = await githubFixture.token({ permissions: { contents: 'read' } })
     await expect(pushRefs(folder, reader, 'HEAD:refs/heads/no')).rejects.toThrow('403')
     await expect(
@@ -78,7 +78,7 @@ describe('pushing', () => {
   })
 
   test('of workflow changes, even reverted ones, is rejected for an App but accepted for a user', async () => {
-    const folder = await cloneWithCommit(await githubFixture.token())
+    const folder = await cloneAndAddCommit(await githubFixture.token())
     await mkdir(join(folder, '.github', 'workflows'), { recursive: true })
     await writeFile(join(folder, '.github', 'workflows', 'evil.yml'), 'on: push\n')
     await runGit(folder, undefined, 'add', '.')
@@ -93,7 +93,7 @@ describe('pushing', () => {
 
   test('to a protected branch is rejected and changes nothing', async () => {
     const token = await githubFixture.token()
-    const folder = await cloneWithCommit(token)
+    const folder = await cloneAndAddCommit(token)
     githubFixture.github.protectBranch(fullRepositoryName, 'main')
     const before = await runGit(folder, token, 'ls-remote', 'origin', 'refs/heads/main')
     await expect(pushRefs(folder, token, 'HEAD:main')).rejects.toThrow('protected branch hook declined')
@@ -104,13 +104,13 @@ describe('pushing', () => {
 
   test('to refs/pull is rejected', async () => {
     const token = await githubFixture.token()
-    const folder = await cloneWithCommit(token)
+    const folder = await cloneAndAddCommit(token)
     await expect(pushRefs(folder, token, 'HEAD:refs/pull/1/head')).rejects.toThrow('hidden ref')
   })
 
   test('that is not a fast-forward, or that has a stale lease, is rejected', async () => {
     const token = await githubFixture.token()
-    const folder = await cloneWithCommit(token)
+    const folder = await cloneAndAddCommit(token)
     const seen = await runGit(folder, token, 'rev-parse', 'origin/main')
     await githubFixture.github.pushToBase(fullRepositoryName, { 'meanwhile.txt': 'x' })
     await expect(pushRefs(folder, token, 'HEAD:main')).rejects.toThrow('rejected')
@@ -149,7 +149,7 @@ describe('pushing', () => {
     expect(synchronize?.payload).toMatchObject({ before, after: pull.headSha, sender: { login: 'alice' } })
     githubFixture.receiver.received.length = 0
     const token = await githubFixture.token()
-    const work = await cloneWithCommit(token)
+    const work = await cloneAndAddCommit(token)
     await pushRefs(work, token, 'HEAD:refs/heads/one', 'HEAD:refs/heads/two', 'HEAD:main')
     await githubFixture.github.settled()
     const pushes = githubFixture.receiver.received.filter((each) => each.event === 'push')

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { listRefs } from '../../../../sandbox/github/git/list-refs.ts'
-import { createOrigin, createTemporaryFolder, type OriginRepository } from '../../../adapters/git/origin.ts'
+import {
+  createOrigin,
+  createTemporaryDirectory,
+  type OriginRepository,
+} from '../../../adapters/git/origin.ts'
 
 const formatPktLine = (text: string) => `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
 const createLsRefsRequest = (...rest: string[]) =>
@@ -11,11 +15,11 @@ const createLsRefsRequest = (...rest: string[]) =>
     `${formatPktLine('command=ls-refs')}${formatPktLine('object-format=sha1')}0001${rest.map(formatPktLine).join('')}0000`,
   )
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let origin: OriginRepository
 beforeAll(() => {
-  folder = createTemporaryFolder('list-refs')
-  origin = createOrigin(join(folder.path, 'origin.git'))
+  temporaryDirectory = createTemporaryDirectory('list-refs')
+  origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
   const first = origin.commit({ x: '1' })
   for (const name of ['main', 'main-2', 'maintenance/a', 'other']) origin.branch(name, first)
   origin.pull(7, first)
@@ -26,7 +30,7 @@ beforeAll(() => {
   origin.branch('main-3', first)
   origin.git(['update-ref', '-d', 'refs/heads/main-2'])
 })
-afterAll(() => folder.remove())
+afterAll(() => temporaryDirectory.remove())
 
 test.each([
   [['ref-prefix refs/heads/main']],

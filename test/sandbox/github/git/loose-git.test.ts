@@ -19,7 +19,7 @@ import {
   setRef,
   type FileChanges,
 } from '../../../../sandbox/github/git/git-store.ts'
-import { findIntroducingMerge } from '../../../../sandbox/github/git/loose-history.ts'
+import { findMergeIntroducingCommit } from '../../../../sandbox/github/git/loose-history.ts'
 import { NotLooseObjectError } from '../../../../sandbox/github/git/loose-objects.ts'
 import {
   countFilesInLooseTree,
@@ -27,52 +27,53 @@ import {
   mergeLooseTrees,
 } from '../../../../sandbox/github/git/loose-trees.ts'
 import { toCommitSha, type CommitSha } from '../../../../src/pull-request/ids.ts'
-import { openOrigin, createTemporaryFolder, type OriginRepository } from '../../../adapters/git/origin.ts'
+import { openOrigin, createTemporaryDirectory, type OriginRepository } from '../../../adapters/git/origin.ts'
 import { fuzzSeed } from '../../../seeded.ts'
 
-let folder: ReturnType<typeof createTemporaryFolder>
+let temporaryDirectory: ReturnType<typeof createTemporaryDirectory>
 let repositoryPath: string
 let origin: OriginRepository
-const commits: CommitSha[] = []
-let randomState = fuzzSeed
+const randomCommitShas: CommitSha[] = []
+let prngState = fuzzSeed
 /** A random integer below `limit`. */
-const randomBelow = (limit: number): number => {
-  randomState = (randomState * 1_103_515_245 + 12_345) % 2 ** 31
-  return Math.floor((randomState / 2 ** 31) * limit)
+const randomIntegerBelow = (limit: number): number => {
+  prngState = (prngState * 1_103_515_245 + 12_345) % 2 ** 31
+  return Math.floor((prngState / 2 ** 31) * limit)
 }
-const pickRandom = <T>(from: readonly T[]): T => from[randomBelow(from.length)] as T
+const pickRandom = <T>(from: readonly T[]): T => from[randomIntegerBelow(from.length)] as T
 const filePaths = ['a', 'b', 'd/a', 'd/b', 'd/e/a', 'd-e', 'f/a', 'f/b', 'd.e']
 const createRandomText = (): string =>
-  Array.from({ length: randomBelow(6) }, () => pickRandom(['x', 'y', 'z', 'w'])).join('\n')
+  Array.from({ length: randomIntegerBelow(6) }, () => pickRandom(['x', 'y', 'z', 'w'])).join('\n')
 
 beforeAll(async () => {
-  folder = createTemporaryFolder('loose-git')
-  repositoryPath = join(folder.path, 'one.git')
+  temporaryDirectory = createTemporaryDirectory('loose-git')
+  repositoryPath = join(temporaryDirectory.path, 'one.git')
   await createBareRepository(repositoryPath, 'main')
   origin = openOrigin(repositoryPath)
   const trees = new Map<CommitSha, Readonly<Record<string, string>>>()
   for (let count = 0; count < 40; count++) {
-    const parents = [pickRandom(commits), ...(randomBelow(3) === 0 ? [pickRandom(commits)] : [])].filter(
-      (it) => it !== undefined,
-    )
+    const parents = [
+      pickRandom(randomCommitShas),
+      ...(randomIntegerBelow(3) === 0 ? [pickRandom(randomCommitShas)] : []),
+    ].filter((it) => it !== undefined)
     const files: Record<string, string> = {
       ...(parents[0] && trees.get(parents[0])),
       [pickRandom(filePaths)]: createRandomText(),
     }
-    if (randomBelow(4) === 0) delete files[pickRandom(Object.keys(files))]
+    if (randomIntegerBelow(4) === 0) delete files[pickRandom(Object.keys(files))]
     if (Object.keys(files).length === 0) files['a'] = ''
     // Two consecutive commits share a second.
     const commit = origin.commit(files, [...new Set(parents)], {
       time: 1_700_000_000 + Math.floor(count / 2),
     })
-    commits.push(commit)
+    randomCommitShas.push(commit)
     trees.set(commit, files)
   }
 })
-afterAll(() => folder.remove())
+afterAll(() => temporaryDirectory.remove())
 
 const pickRandomPairs = (count: number) =>
-  Array.from({ length: count }, () => [pickRandom(commits), pickRandom(commits)] as const)
+  Array.from({ length: count }, () => [pickRandom(randomCommitShas), pickRandom(randomCommitShas)] as const)
 const splitLines = (words: string) => words.split('\n').filter(Boolean)
 
 describe('a history', () => {
@@ -94,7 +95,7 @@ describe('a history', () => {
       const line = splitLines(
         origin.git(['rev-list', '--first-parent', '--ancestry-path', `${one}..${other}`]),
       )
-      expect(findIntroducingMerge(repositoryPath, one, other)).toBe(line.at(-1))
+      expect(findMergeIntroducingCommit(repositoryPath, one, other)).toBe(line.at(-1))
     }
   })
 })
@@ -164,7 +165,7 @@ describe('trees', () => {
       { 'd/x': 'x', d: null, 'd/y': Buffer.from([0, 255]) },
     ]
     for (const files of edits) {
-      const parent = pickRandom(commits)
+      const parent = pickRandom(randomCommitShas)
       const made = await commitFiles(repositoryPath, parent, files, 'A message\n\nwith a body', by)
       // Makes Git itself write the commit: the non-ASCII path is left to Git, and is then removed again.
       const asked = await commitFiles(repositoryPath, parent, { ...files, 'ä/é': '' }, 'x', by)
@@ -186,7 +187,7 @@ describe('trees', () => {
 
 describe('a ref', () => {
   test('moves only from the expected commit', async () => {
-    const [one = '', two = ''] = commits
+    const [one = '', two = ''] = randomCommitShas
     await setRef(repositoryPath, 'refs/heads/topic/one', one, '')
     await setRef(repositoryPath, 'refs/heads/topic/one', two, one)
     await expect(setRef(repositoryPath, 'refs/heads/topic/one', one, one)).rejects.toBeInstanceOf(GitFailure)
@@ -245,8 +246,8 @@ describe('the ref advertisement', () => {
       return stdout.subarray(stdout.indexOf('\r\n\r\n') + 4).toString()
     }
     for (const name of ['one', 'two']) {
-      await setRef(repositoryPath, `refs/heads/${name}`, pickRandom(commits))
-      await setRef(repositoryPath, 'refs/pull/7/head', pickRandom(commits))
+      await setRef(repositoryPath, `refs/heads/${name}`, pickRandom(randomCommitShas))
+      await setRef(repositoryPath, 'refs/pull/7/head', pickRandom(randomCommitShas))
       const { headers, body } = await ask(service, protocol)
       expect(body.toString()).toBe(backend())
       expect(headers['content-type']).toBe(`application/x-${service}-advertisement`)

@@ -37,8 +37,12 @@ export function compareReaders(bytes: Uint8Array): ReaderComparison {
     const exact = readYaml(decodeYamlChunk(chunk))
     const positions = chunk.every((byte) => byte < 0x80)
     const wanted =
-      exact.ok && exact.value ? toComparable(exact.value, 0, positions) : exact.ok ? 'nothing' : exact.error
-    const found = toComparable(regular.tree, start, positions)
+      exact.ok && exact.value
+        ? normalizeParsedValue(exact.value, 0, positions)
+        : exact.ok
+          ? 'nothing'
+          : exact.error
+    const found = normalizeParsedValue(regular.tree, start, positions)
     if (exact.ok && exact.unread !== undefined) {
       return { documents, fast, difference: `the document at ${start} has unread text` }
     }
@@ -72,7 +76,7 @@ export function compareJsonReaders(bytes: Uint8Array): ReaderComparison {
     if (regular) {
       fast++
       const [wanted, found] = [exact.value, regular.tree].map((tree) =>
-        JSON.stringify(toComparable(tree, 0, positions)),
+        JSON.stringify(normalizeParsedValue(tree, 0, positions)),
       )
       const end = offsets.at(exact.end)
       if (wanted !== found || regular.end !== end)
@@ -99,19 +103,19 @@ function tryReadJson(text: string, at: number): ReadJsonResult | undefined {
   }
 }
 
-function toComparable(value: Value, offset: number, positions: boolean): unknown {
+function normalizeParsedValue(value: Value, offset: number, positions: boolean): unknown {
   const at = positions ? [value.start - offset, value.end - offset] : []
   switch (value.kind) {
     case 'map': {
       const entries = value.entries.map((entry) => [
         entry.key,
         ...(positions ? [entry.keyStart - offset, entry.keyEnd - offset] : []),
-        toComparable(entry.value, offset, positions),
+        normalizeParsedValue(entry.value, offset, positions),
       ])
       return { at, entries, repeated: value.repeated }
     }
     case 'list':
-      return { at, items: value.items.map((item) => toComparable(item, offset, positions)) }
+      return { at, items: value.items.map((item) => normalizeParsedValue(item, offset, positions)) }
     case 'null':
       return { at, kind: value.kind }
     case 'string':

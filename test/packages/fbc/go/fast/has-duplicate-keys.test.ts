@@ -24,7 +24,7 @@ describe('a key that stands twice in a map', () => {
   test('is found in time among keys that were chosen to meet in the table', () => {
     // Keys whose hashes end alike: each next one would be compared with all before it.
     const alike: string[] = []
-    for (let at = 0; alike.length < 3000; at++) if (getHashSlot(`k${at}`) === 0) alike.push(`k${at}`)
+    for (let at = 0; alike.length < 3000; at++) if (computeKeyHashSlot(`k${at}`) === 0) alike.push(`k${at}`)
     expect(hasDuplicateKeys(createEntries(alike))).toBe(false)
     for (const again of [0, 1500, 2999])
       expect(hasDuplicateKeys(createEntries([...alike, alike[again] as string]))).toBe(true)
@@ -32,7 +32,7 @@ describe('a key that stands twice in a map', () => {
 })
 
 /** The last bits of the hash that the table uses. */
-function getHashSlot(key: string): number {
+function computeKeyHashSlot(key: string): number {
   let hash = key.length
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
   return (hash ^ (hash >>> 15)) & 1023

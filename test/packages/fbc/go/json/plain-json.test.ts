@@ -8,18 +8,18 @@ import type { Value } from '../../../../../packages/fbc/src/go/tree.ts'
 import { validateCatalog } from '../../../../../packages/fbc/src/model/validate-catalog.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
-const readValue = (text: string) => parseDocumentTree(encodeText(text))?.value as Value
+const parseJsonValue = (text: string) => parseDocumentTree(encodeText(text))?.value as Value
 
 describe('a value as data', () => {
   test('is the whole value', () => {
-    expect(toPlainJson(readValue('a: [1, {b: c}]\nd: ~\n'))).toEqual({ a: [1, { b: 'c' }], d: null })
+    expect(toPlainJson(parseJsonValue('a: [1, {b: c}]\nd: ~\n'))).toEqual({ a: [1, { b: 'c' }], d: null })
   })
 
   test.each([
     ['a list', 'a: [' + '1,'.repeat(150_000) + ']\n', 'a'],
     ['a map', 'a: {' + Array.from({ length: 150_000 }, (_, at) => `k${at}: 1`).join(',') + '}\n', 'a'],
   ])('holds no more of %s than a hundred thousand values', (_, text, key) => {
-    const { [key]: shortened } = toPlainJson(readValue(text)) as Record<string, object>
+    const { [key]: shortened } = toPlainJson(parseJsonValue(text)) as Record<string, object>
     expect(Object.keys(shortened ?? {}).length).toBeGreaterThan(90_000)
     expect(Object.keys(shortened ?? {}).length).toBeLessThanOrEqual(100_000)
   })
