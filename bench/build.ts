@@ -11,7 +11,7 @@ import { systemClock } from '../src/adapters/system-clock.ts'
 import { openCatalogPublisher } from '../src/adapters/image/open-catalog-publisher.ts'
 import { openPusher } from '../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../src/adapters/image/read-catalog-folder.ts'
-import { openRegistry } from '../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
@@ -82,7 +82,7 @@ try {
 function openRegistryClients(host: string) {
   const egress = allowLoopbackRegistries(host)
   return {
-    registry: openRegistry({ clock: systemClock, egress }),
+    registry: openRegistryClient({ clock: systemClock, egress }),
     pusher: openPusher({ clock: systemClock, egress, credentials: [] }),
   }
 }

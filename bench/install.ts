@@ -9,9 +9,9 @@ import type { BundleFiles } from '../packages/bundle/src/bundle-files.ts'
 import { assembleCatalog } from '../packages/fbc/src/facts/assemble-catalog.ts'
 import type { Catalog } from '../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../packages/fbc/src/load/parse-catalog-file.ts'
-import { computeInstallFacts } from '../src/checks/install/install-facts.ts'
+import { computeBundleInstallFacts } from '../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../src/checks/install/resolutions.ts'
-import { evaluateInstall, planInstall } from '../src/checks/install/simulate-install.ts'
+import { evaluateInstall, planInstallSimulation } from '../src/checks/install/simulate-install.ts'
 import { readCatalogDirectory } from '../src/catalogs/read-catalog-directory.ts'
 import type { Json } from '../packages/fbc/src/go/json/json.ts'
 
@@ -70,11 +70,18 @@ function simulateSingleInstall(from: Catalog): void {
     channels: [from.packages.at(-1)?.defaultChannel ?? ''],
   }
   const files: BundleFiles = new Map(generateBundleFiles(name))
-  const facts = computeInstallFacts(files, { labels: {}, packedSize: (bytes) => gzipSync(bytes).length })
-  const report = evaluateInstall(planInstall(request), () => ({ kind: 'bundle', from: 'image', facts }), {
-    wanted: [],
-    sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  const facts = computeBundleInstallFacts(files, {
+    labels: {},
+    packedSize: (bytes) => gzipSync(bytes).length,
   })
+  const report = evaluateInstall(
+    planInstallSimulation(request),
+    () => ({ kind: 'bundle', from: 'image', facts }),
+    {
+      wanted: [],
+      sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    },
+  )
   if (report.channels.length !== 1) throw new Error('the package was not simulated')
 }
 

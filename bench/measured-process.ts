@@ -52,7 +52,7 @@ export function measureProcess(
 }
 
 /** The median of each number over several runs. */
-export function measureMedianProcess(
+export function measureProcessMedian(
   runs: number,
   run: (index: number) => ProcessMeasurement,
 ): ProcessMeasurement {

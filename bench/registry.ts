@@ -5,11 +5,11 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { openMemoryCache } from '../src/catalogs/memory-cache.ts'
+import { openInMemoryCache } from '../src/catalogs/memory-cache.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { createCachedRegistry } from '../src/adapters/registry/cached-registry.ts'
 import { allowLoopbackRegistries } from '../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistry, type RegistryClientOptions } from '../src/adapters/registry/open-registry.ts'
+import { openRegistryClient, type RegistryClientOptions } from '../src/adapters/registry/open-registry.ts'
 import { scanImages } from '../src/adapters/registry/scan-images.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { startRealRegistry } from '../test/adapters/registry/real-registry.ts'
@@ -64,7 +64,7 @@ async function measureImageResolutionMs(
   concurrency: number,
   options: Partial<RegistryClientOptions>,
 ) {
-  const client = openRegistry({
+  const client = openRegistryClient({
     clock: benchmarkClock,
     limits: { window: { start: concurrency, max: concurrency } },
     ...options,
@@ -170,7 +170,7 @@ async function benchHighLatencyRegistry(): Promise<void> {
   registry.script = () => {
     registry.requests.length = 0
   }
-  const client = openRegistry({ clock: benchmarkClock, egress })
+  const client = openRegistryClient({ clock: benchmarkClock, egress })
   const memory: number[] = []
   for (let round = 0; round < (isQuickRun ? 4 : 10); round += 1) {
     for (let at = 0; at < 1000; at += 100)
@@ -184,7 +184,7 @@ async function benchHighLatencyRegistry(): Promise<void> {
   printTableRow('', ...memory.map((value) => value.toFixed(1)))
   if (globalThis.gc) checkPerformanceTarget((memory.at(-1) ?? 0) - (memory[1] ?? 0) < 5, 'memory is flat')
 
-  const store = openMemoryCache(benchmarkClock)
+  const store = openInMemoryCache(benchmarkClock)
   const cached = createCachedRegistry(client, { store, identity: (reference) => client.identity(reference) })
   const byDigest = [`${registry.host}/bench/app@${digest}`]
   await cached.resolveAll(byDigest)

@@ -9,11 +9,11 @@ import { parseArgs } from 'node:util'
 import { assembleCatalog } from '../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
-import { openCatalogDirectory } from '../src/catalogs/catalog-directory.ts'
+import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { buildCliCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
-import { measureProcess, computeMedian, measureMedianProcess } from './measured-process.ts'
+import { measureProcess, computeMedian, measureProcessMedian } from './measured-process.ts'
 import type { ProcessMeasurement } from './measured-process.ts'
 
 const { values, positionals } = parseArgs({
@@ -71,19 +71,19 @@ function measureCatalogDirectory(directory: string): ProcessMeasurement | undefi
   measureProcess([...validateCommand, '--no-cache', directory], cliEnvironment)
   printMeasurement(
     'cold, no cache',
-    measureMedianProcess(runCount, () =>
+    measureProcessMedian(runCount, () =>
       measureProcess([...validateCommand, '--no-cache', directory], cliEnvironment),
     ),
     opm,
   )
   printMeasurement(
     'cold, cache being filled',
-    measureMedianProcess(runCount, () => measureValidateWithEmptyCache(directory)),
+    measureProcessMedian(runCount, () => measureValidateWithEmptyCache(directory)),
     opm,
   )
   printMeasurement(
     'warm, nothing changed',
-    measureMedianProcess(runCount, () => measureProcess([...validateCommand, directory], cliEnvironment)),
+    measureProcessMedian(runCount, () => measureProcess([...validateCommand, directory], cliEnvironment)),
     opm,
   )
 
@@ -92,7 +92,7 @@ function measureCatalogDirectory(directory: string): ProcessMeasurement | undefi
   const [changed] = listYamlFiles(copy)
   if (changed !== undefined) {
     const text = readFileSync(changed, 'utf8')
-    const warm = measureMedianProcess(runCount, (run) => {
+    const warm = measureProcessMedian(runCount, (run) => {
       // After the last document, because a comment before the first separator would be a separate document.
       writeFileSync(changed, `${text}# change ${run}\n`)
       return measureProcess([...validateCommand, copy], cliEnvironment)
@@ -111,7 +111,7 @@ function measureValidateWithEmptyCache(directory: string): ProcessMeasurement {
 
 /** Like the App: all files are cached, and one file has changed. */
 function measureInProcessValidation(directory: string, opm: ProcessMeasurement | undefined): void {
-  const opened = openCatalogDirectory(directory)
+  const opened = listCatalogDirectoryFiles(directory)
   if (opened.kind !== 'files') throw new Error(opened.message)
   const facts = opened.files.map((file) => ({ path: file.path, bytes: requireFileBytes(file.read()) }))
   const files = facts.map(({ path, bytes }) => ({ path, facts: parseCatalogFile(bytes) }))
@@ -136,7 +136,7 @@ function measureGeneratedCatalog(megabytes: number): void {
   const few = megabytes > 50 ? 1 : runCount
   const opm = opmCommand === undefined ? undefined : measureOpmValidate(opmCommand, directory, few)
   if (opm) printMeasurement('opm', opm)
-  const ours = measureMedianProcess(few, () =>
+  const ours = measureProcessMedian(few, () =>
     measureProcess([...validateCommand, '--no-cache', directory], cliEnvironment),
   )
   printMeasurement('cold, no cache', ours, opm)
@@ -145,7 +145,7 @@ function measureGeneratedCatalog(megabytes: number): void {
 }
 
 function measureOpmValidate(opm: string, directory: string, count = runCount): ProcessMeasurement {
-  return measureMedianProcess(count, () => measureProcess([opm, 'validate', directory]))
+  return measureProcessMedian(count, () => measureProcess([opm, 'validate', directory]))
 }
 
 function printMeasurement(name: string, measured: ProcessMeasurement, opm?: ProcessMeasurement): void {

@@ -11,7 +11,7 @@ import { assembleCatalog } from '../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile, createUnreadableFileFacts } from '../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../packages/fbc/src/model/validate-catalog.ts'
 import { findOpmRuleSet } from '../packages/fbc/src/model/rule-set.ts'
-import { openCatalogDirectory } from '../src/catalogs/catalog-directory.ts'
+import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'
 
 interface ValidationVerdict {
   readonly passed: boolean
@@ -63,7 +63,7 @@ function runOpmValidate(dir: string): ValidationVerdict {
 }
 
 function runCatalogBotValidate(dir: string): ValidationVerdict {
-  const directory = openCatalogDirectory(dir)
+  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') return { passed: false, message: directory.message, alternatives: [] }
   const catalog = assembleCatalog(
     directory.files.map((file) => {
@@ -93,7 +93,7 @@ function compareVerdictsOnMutatedCatalog(dir: string): void {
   const copy = mkdtempSync(join(tmpdir(), 'compare-opm-'))
   try {
     cpSync(dir, copy, { recursive: true })
-    const directory = openCatalogDirectory(copy)
+    const directory = listCatalogDirectoryFiles(copy)
     if (directory.kind !== 'files' || directory.files.length === 0) return
     const { path } = pickRandomItem(directory.files)
     const mutated = mutateBytes(readFileSync(join(copy, path)))

@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { parseServedFile } from '../packages/fbc/src/api/served-file.ts'
 import { buildServedCatalog, type ServedCatalog } from '../packages/fbc/src/api/served-catalog.ts'
-import { openCatalogDirectory } from '../src/catalogs/catalog-directory.ts'
+import { listCatalogDirectoryFiles } from '../src/catalogs/catalog-directory.ts'
 import { toSortedJson } from '../packages/fbc/src/go/json/sorted-json.ts'
 import type { Json } from '../packages/fbc/src/go/json/json.ts'
 import { openGrpcServer } from '../packages/fbc-server/src/grpc-server.ts'
@@ -42,7 +42,7 @@ interface GrpcCall {
 
 /** Reads a directory like the command. Throws if opm would not serve it. */
 function loadServedCatalog(dir: string): ServedCatalog {
-  const directory = openCatalogDirectory(dir)
+  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   const read = buildServedCatalog(
     directory.files.map((file) => {

@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CheckId } from '../packages/findings/src/checks.ts'
-import type { RuleSubject } from '../packages/findings/src/rule.ts'
+import type { RuleSubjectKind } from '../packages/findings/src/rule.ts'
 import { suiteNames } from '../packages/findings/src/suites.ts'
 import { findRuleListSources, renderRuleLists } from './rule-lists.ts'
 
@@ -12,7 +12,7 @@ const projectRoot = join(import.meta.dirname, '..')
 
 interface RuleKind {
   readonly check: CheckId
-  readonly judges: RuleSubject
+  readonly judges: RuleSubjectKind
   /** The folder that gets a file, or the file that gets another rule. */
   readonly source: string
   /**

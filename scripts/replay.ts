@@ -13,17 +13,17 @@ import type { PullRequestChange } from '../src/pull-request/change.ts'
 import { toCommitSha } from '../src/pull-request/ids.ts'
 import {
   createLocalQuestionAnswerer,
-  createLocalSnapshot,
-  openScratchRepository,
+  createLocalPullSnapshot,
+  openTemporaryRepository,
   parseGitHubAccount,
 } from '../src/cli/local-pull.ts'
 import { allRules } from '../src/checks/all-rules.ts'
 import type { CheckOutcome } from '../src/checks/check.ts'
 import { createCatalogLoader } from '../src/catalogs/catalog-loader.ts'
 import { openCatalogFileReaderPool } from '../src/catalogs/reader-pool.ts'
-import { evaluateSnapshot } from '../src/evaluate/evaluate.ts'
-import { noopPullMemory } from '../src/catalogs/null-store.ts'
-import { openMemoryCache } from '../src/catalogs/memory-cache.ts'
+import { evaluatePullSnapshot } from '../src/evaluate/evaluate.ts'
+import { noopPullHistoryStore } from '../src/catalogs/null-store.ts'
+import { openInMemoryCache } from '../src/catalogs/memory-cache.ts'
 import { systemClock } from '../src/adapters/system-clock.ts'
 import { decideVerdict } from '../src/policy/decide.ts'
 import { isGitError } from '../src/adapters/git/git-error.ts'
@@ -79,9 +79,9 @@ const pullsToReplay = listMergedPulls(repositoryFolder, values.branch, {
   since: values.since,
   most: Number(values.most),
 })
-const scratchRepository = await openScratchRepository(repositoryFolder)
+const scratchRepository = await openTemporaryRepository(repositoryFolder)
 const readerPool = openCatalogFileReaderPool()
-const catalogLoader = createCatalogLoader(readerPool, openMemoryCache(systemClock))
+const catalogLoader = createCatalogLoader(readerPool, openInMemoryCache(systemClock))
 const replayResults: ReplayResult[] = []
 try {
   for (const pull of pullsToReplay) {
@@ -143,13 +143,13 @@ async function replayPullRequest(pull: HistoricalPull): Promise<ReplayResult> {
     }
   }
   try {
-    const { gate, change } = await evaluateSnapshot(
-      createLocalSnapshot(author, toCommitSha(pull.base), toCommitSha(pull.head), { base: 'main' }),
+    const { gate, change } = await evaluatePullSnapshot(
+      createLocalPullSnapshot(author, toCommitSha(pull.base), toCommitSha(pull.head), { base: 'main' }),
       {
         repository: scratchRepository.repository,
         loader: catalogLoader,
         ask: createLocalQuestionAnswerer(author, 'read'),
-        memory: noopPullMemory,
+        memory: noopPullHistoryStore,
       },
     )
     const outcomes = gate.outcomes.map(ignoreUnansweredImageChecks)

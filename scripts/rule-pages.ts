@@ -3,19 +3,25 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../src/checks/all-rules.ts'
-import { checks } from '../packages/findings/src/checks.ts'
+import { checkDefinitions } from '../packages/findings/src/checks.ts'
 import type { CheckId } from '../packages/findings/src/checks.ts'
-import type { AnyFindingRule } from '../packages/findings/src/rule.ts'
+import type { FindingRuleWithoutFormatter } from '../packages/findings/src/rule.ts'
 import { renderExample } from './rule-examples/render-example.ts'
 import { harmByRuleId } from './rule-harm.ts'
 
 /** Every rule, sorted by id: each has a page. */
-export const rulesWithPages: readonly AnyFindingRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+export const rulesWithPages: readonly FindingRuleWithoutFormatter[] = allRules.toSorted((a, b) =>
+  a.id < b.id ? -1 : 1,
+)
 
 const exampleBlockPattern = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
 /** A page with its box and examples updated. Throws an Error that names the missing part if that is impossible. */
-export async function updateRulePage(text: string, rule: AnyFindingRule, fixtures: string): Promise<string> {
+export async function updateRulePage(
+  text: string,
+  rule: FindingRuleWithoutFormatter,
+  fixtures: string,
+): Promise<string> {
   if (!text.startsWith(`# ${rule.id}\n`))
     throw new Error(`docs/rules/${rule.id}.md does not start with "# ${rule.id}"`)
   const body = text.indexOf('\n## ')
@@ -46,7 +52,7 @@ function renderMarkdownTable(head: readonly string[], rows: readonly (readonly s
 }
 
 /** The index of all pages: the rules of each check, with those that opm itself enforces in a separate table. */
-export function renderRuleIndex(all: readonly AnyFindingRule[]): string {
+export function renderRuleIndex(all: readonly FindingRuleWithoutFormatter[]): string {
   const list = (check: CheckId, isFixed: boolean) =>
     renderMarkdownTable(
       ['rule', 'severity', 'what it requires'],
@@ -70,7 +76,7 @@ export function renderRuleIndex(all: readonly AnyFindingRule[]): string {
     '    ignore: [some-package, "catalogs/v4.16/**"]',
     '```',
     '',
-    ...checks.flatMap(({ id }) => {
+    ...checkDefinitions.flatMap(({ id }) => {
       const heading = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
       const ofOpm = all.some((rule) => rule.check === id && rule.fixed)
         ? [
@@ -91,7 +97,7 @@ export function renderRuleIndex(all: readonly AnyFindingRule[]): string {
  * rule no longer blocks.
  */
 export function renderHarmTable(
-  all: readonly AnyFindingRule[],
+  all: readonly FindingRuleWithoutFormatter[],
   harm: Readonly<Record<string, string>> = harmByRuleId,
 ): string {
   const errors = all.filter(({ severity, fixed }) => severity === 'error' && fixed !== true)

@@ -3,10 +3,10 @@
 import type { CommitSha } from '../src/pull-request/ids.ts'
 import { detectLayout } from '../src/pull-request/layout/detect-layout.ts'
 import { getEntryPaths } from '../src/pull-request/incremental-list.ts'
-import { hasPathBelow } from '../src/pull-request/sorted-paths.ts'
+import { hasPathUnder } from '../src/pull-request/sorted-paths.ts'
 import type { CatalogLoader } from '../src/catalogs/catalog-loader.ts'
 import { noopCache } from '../src/catalogs/null-store.ts'
-import { readNeighborBundleFacts } from '../src/evaluate/read-neighbors.ts'
+import { readSiblingBundleFacts } from '../src/evaluate/read-neighbors.ts'
 import type { GitRepository } from '../src/ports/repository.ts'
 
 /** Reads the neighbors at `base` of the paths that differ from `next`. Rejects with a GitError. */
@@ -29,7 +29,7 @@ export async function warmBaseCache(
   }
   for (const directory of directories) {
     const root = `operators/${directory}`
-    await readNeighborBundleFacts(
+    await readSiblingBundleFacts(
       { repository, cache: loader.cache ?? noopCache },
       await repository.list(tree, root),
       root,
@@ -41,6 +41,6 @@ export async function warmBaseCache(
     if (paths.some((path) => path.startsWith(`${root}/`))) await loader.load(repository, tree, root)
 
   async function loadDirectory(path: string): Promise<void> {
-    if (hasPathBelow(basePaths, path)) await loader.load(repository, tree, path)
+    if (hasPathUnder(basePaths, path)) await loader.load(repository, tree, path)
   }
 }

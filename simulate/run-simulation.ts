@@ -6,8 +6,8 @@ import type { MergePermit } from '../src/policy/merge-permit.ts'
 import type { Job } from '../src/ports/jobs.ts'
 import { ForgeError } from '../src/adapters/github/forge-error.ts'
 import { GitError } from '../src/adapters/git/git-error.ts'
-import type { AnswerImageQuestion } from '../src/catalogs/registries.ts'
-import type { ImageAnswer } from '../src/checks/questions.ts'
+import type { ImageQuestionAnswerer } from '../src/catalogs/registries.ts'
+import type { ImageLookupAnswer } from '../src/checks/questions.ts'
 import { toLeaseName } from '../src/jobs/lease-name.ts'
 import { toJobKey } from '../src/adapters/store/jobs.ts'
 import { StoreError } from '../src/adapters/store/store-error.ts'
@@ -211,8 +211,9 @@ export async function runSimulation(
       }),
       registries: {
         forEvaluation: () =>
-          ((question) => queryRegistry(schedule, question.kind, question.reference)) as AnswerImageQuestion,
-        refreshImage: (reference) => queryRegistry(schedule, 'image', reference) as Promise<ImageAnswer>,
+          ((question) => queryRegistry(schedule, question.kind, question.reference)) as ImageQuestionAnswerer,
+        refreshImage: (reference) =>
+          queryRegistry(schedule, 'image', reference) as Promise<ImageLookupAnswer>,
         close: () => Promise.resolve(),
       },
     })

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command line of the package for authors, without the App. scripts/build-author-package.ts builds the package.
-import { addAppCommandStubs } from './cli/commands/app-command-stubs.ts'
+import { addHiddenAppCommandStubs } from './cli/commands/app-command-stubs.ts'
 import { runProgram } from './cli/program.ts'
 
-runProgram(addAppCommandStubs)
+runProgram(addHiddenAppCommandStubs)

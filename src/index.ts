@@ -9,12 +9,12 @@ import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
 import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
-import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import type { PackageChange } from './pull-request/change.ts'
 import { describeChange } from './pull-request/describe-change.ts'
 import { toBlobSha, type BlobSha } from './pull-request/ids.ts'
 import type { PathChange } from './pull-request/path-change.ts'
-import { validateWithAllRules } from './checks/validation/validate-fully.ts'
+import { validateCatalogWithAllRules } from './checks/validation/validate-fully.ts'
 import { readCatalogDirectory, type CatalogDirectoryResult } from './catalogs/read-catalog-directory.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { formatChangeAsText, describeChangeLines } from './report/describe-change.ts'
@@ -62,7 +62,7 @@ export function validateDirectory(
   const verdict =
     profile === 'opm'
       ? validateCatalog(catalog, { profile })
-      : validateWithAllRules(
+      : validateCatalogWithAllRules(
           { ...catalog, findings: [...catalog.findings, ...read.linked] },
           { settings: rules },
         )
@@ -71,7 +71,7 @@ export function validateDirectory(
   return {
     passed,
     ...(message !== undefined && { message }),
-    findings: addFindingEnds(findings, read.bytesOf),
+    findings: addFindingEndPositions(findings, read.bytesOf),
   }
 }
 

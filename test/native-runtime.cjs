@@ -32,7 +32,7 @@ module.exports = class NativeRuntime extends Runtime {
     const { follow } = await import(globals)
     follow({ ...this.jestGlobals.envGlobals(), jest: this.jestGlobals.jestObjectFor(path) })
     // A worker with all modules in it stands still for eight milliseconds whenever it starts a process itself.
-    if (loads === 0) (await import(launcher)).startLauncher()
+    if (loads === 0) (await import(launcher)).startProcessLauncher()
     await import(`${pathToFileURL(path).href}?${(loads += 1)}`)
   }
 }

@@ -12,7 +12,7 @@ import { evaluateDemoStory, type OpenedDemoStory } from './story-outcome.ts'
 import { demoStories } from './stories.ts'
 import { openCatalogPublisher } from '../../src/adapters/image/open-catalog-publisher.ts'
 import { openPusher } from '../../src/adapters/image/open-pusher.ts'
-import { openRegistry } from '../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../src/adapters/registry/transport/egress-policy.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { catalogImageRepository as image } from './set-up-publishing.ts'
@@ -143,7 +143,7 @@ export function openCatalogImageReader(host: string): {
   return {
     async read(name) {
       const reading = { clock: systemClock, egress: allowLoopbackRegistries(host), credentials: [] }
-      const registry = openRegistry(reading)
+      const registry = openRegistryClient(reading)
       const publisher = openCatalogPublisher({ registry, pusher: openPusher(reading) })
       try {
         if ((await publisher.digestOf(`${host}/${name}`)) === undefined) return undefined

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../../src/checks/all-rules.ts'
 import type { CatalogSizeLimits } from '../../src/checks/validation/limits.ts'
-import type { RuleSubject } from '@catalog-bot/findings/rule'
+import type { RuleSubjectKind } from '@catalog-bot/findings/rule'
 
 const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
 
@@ -75,7 +75,7 @@ export interface ExamplePull {
 
 export interface ExampleCase {
   readonly id: string
-  readonly judges: RuleSubject
+  readonly judges: RuleSubjectKind
   readonly kind: 'good' | 'bad'
   /** The folder name: the reason why it is good or bad. */
   readonly why: string

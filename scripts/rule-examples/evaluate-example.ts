@@ -11,13 +11,13 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { fileUnreadable, linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { allRules } from '../../src/checks/all-rules.ts'
-import { collectRuleFindings } from '../../src/checks/validation/catalog-rule.ts'
+import { addCatalogRuleFindings } from '../../src/checks/validation/catalog-rule.ts'
 import { createCatalogView } from '../../src/checks/validation/view/catalog-view.ts'
 import { defaultCatalogSizeLimits } from '../../src/checks/validation/limits.ts'
 import type { RuleSettings } from '../../src/checks/validation/rule-settings.ts'
 import { catalogRules } from '../../src/checks/validation/rules.ts'
-import { validateWithAllRules } from '../../src/checks/validation/validate-fully.ts'
-import { openCatalogDirectory } from '../../src/catalogs/catalog-directory.ts'
+import { validateCatalogWithAllRules } from '../../src/checks/validation/validate-fully.ts'
+import { listCatalogDirectoryFiles } from '../../src/catalogs/catalog-directory.ts'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -50,7 +50,7 @@ export async function evaluateExample(
 }
 
 function evaluateCatalogExample({ id, directory, settings }: ExampleCase): ExampleEvaluation {
-  const opened = openCatalogDirectory(directory)
+  const opened = listCatalogDirectoryFiles(directory)
   if (opened.kind === 'not-a-directory') throw new Error(opened.message)
   if (opened.kind === 'unreadable')
     return {
@@ -70,7 +70,7 @@ function evaluateCatalogExample({ id, directory, settings }: ExampleCase): Examp
     }),
   )
   const whole: Catalog = { ...catalog, findings: [...catalog.findings, ...found] }
-  const { findings, message } = validateWithAllRules(whole, { settings: createRuleSettings(id) })
+  const { findings, message } = validateCatalogWithAllRules(whole, { settings: createRuleSettings(id) })
   const all = [
     ...findings,
     ...found.filter(({ rule }) => rule === fileUnreadable.id && !findings.some((one) => one.rule === rule)),
@@ -93,7 +93,7 @@ function findSizeLimitFindings(
 ): Finding[] {
   const list = new FindingList()
   for (const rule of catalogRules)
-    collectRuleFindings(rule, createCatalogView(catalog), { ...defaultCatalogSizeLimits, ...limits }, list)
+    addCatalogRuleFindings(rule, createCatalogView(catalog), { ...defaultCatalogSizeLimits, ...limits }, list)
   const known = new Set(found.map((one) => JSON.stringify(one)))
   return list.sorted().filter((one) => !known.has(JSON.stringify(one)))
 }

@@ -4,15 +4,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { evaluateSnapshot, type Evaluation } from '../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../src/evaluate/evaluate.ts'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { toPullNumber, toUserId } from '../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
 import type { AnswerByQuestionKind, CheckQuestion } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
-import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
-import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
+import type { PullChangeIdentity, PullHistoryStore } from '../../src/ports/pull-memory.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
 import type { ExampleCaseSettings, ExampleCase } from './cases.ts'
 import { exampleHeadSha, createOpenPulls } from './example-commits.ts'
 import { createExampleAccount } from './example-people.ts'
@@ -37,16 +37,19 @@ export async function evaluatePullExample(
 
 function runExampleEvaluation(
   { directory, settings }: PullExample,
-  shown?: DescribedChange,
-): Promise<Evaluation> {
-  return evaluateSnapshot(createExamplePullSnapshot(settings), {
+  shown?: PullChangeIdentity,
+): Promise<SnapshotEvaluation> {
+  return evaluatePullSnapshot(createExamplePullSnapshot(settings), {
     repository: createExampleRepository(directory, settings),
     loader: createCatalogLoader(
       { read: async (bytes) => parseCatalogFile(bytes) } as Parameters<typeof createCatalogLoader>[0],
       noopCache,
     ),
     ask: async (question) => answerCheckQuestion(question, settings),
-    memory: { ...createExamplePullMemory(settings), ...(shown && createShownChangePullMemory(shown)) },
+    memory: {
+      ...createExamplePullHistoryStore(settings),
+      ...(shown && createShownChangeHistoryStore(shown)),
+    },
     openPulls: async () => createOpenPulls(settings),
     demandsSignatures: settings.demandsSignatures ?? false,
   })
@@ -56,7 +59,7 @@ function runExampleEvaluation(
 async function evaluatePreviouslyShownChange({
   directory,
   settings,
-}: PullExample): Promise<DescribedChange | undefined> {
+}: PullExample): Promise<PullChangeIdentity | undefined> {
   const then = join(directory, 'shown')
   if (!existsSync(then)) return undefined
   const { described } = await runExampleEvaluation({
@@ -147,16 +150,16 @@ function createImageLookupAnswer(reference: string): AnswerByQuestionKind['image
 }
 
 /** Stores only the accounts that the example renamed. */
-function createExamplePullMemory({ renamed = {} }: ExampleCaseSettings): PullMemory {
+function createExamplePullHistoryStore({ renamed = {} }: ExampleCaseSettings): PullHistoryStore {
   return {
-    ...noopPullMemory,
+    ...noopPullHistoryStore,
     firstSeenAccounts: async (_repository, accounts) =>
       new Map([...accounts, ...Object.entries(renamed).map(([login, id]) => [login, toUserId(id)] as const)]),
   }
 }
 
 /** Also stores the change that was shown before the reviews, and the subject of the reviews. */
-function createShownChangePullMemory(shown: DescribedChange): Partial<PullMemory> {
+function createShownChangeHistoryStore(shown: PullChangeIdentity): Partial<PullHistoryStore> {
   const changes = new Map([[shown.id, shown.covers]])
   const approvals = new Map<number, string>()
   return {

@@ -13,7 +13,7 @@ import {
   type BlobSha,
   type CommitSha,
 } from '../../src/pull-request/ids.ts'
-import { parseMessageFacts } from '../../src/adapters/git/incoming-commits.ts'
+import { parseCommitMessageFields } from '../../src/adapters/git/incoming-commits.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createExampleAccount } from './example-people.ts'
 import type { ExampleCaseSettings, ExampleCommit, ExamplePull } from './cases.ts'
@@ -35,7 +35,7 @@ export function createIncomingCommits({ commits = [{}], olderCommits = 0 }: Exam
     commits: all.map((commit, at) => ({
       id: toExampleCommitId(commit, at),
       editsWorkflows: commit.editsWorkflows ?? false,
-      ...parseMessageFacts(Buffer.from(renderCommitObject(commit, at))),
+      ...parseCommitMessageFields(Buffer.from(renderCommitObject(commit, at))),
     })),
     // The files of a single commit are in the merged tree, so Git is not asked about them.
     largeFiles: all.length < 2 ? [] : all.flatMap(listLargeFiles),

@@ -4,13 +4,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLinePatch } from '../../src/checks/validation/templates/line-patch.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
+import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { listFilesRecursively, readRuleExampleCases, type ExampleCase } from './cases.ts'
 import { describeExampleHistory } from './example-commits.ts'
 import { evaluateExample, readExampleText } from './evaluate-example.ts'
 
 /** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` if one file is enough. */
-export async function renderExample(rule: AnyFindingRule, path: string, fixtures: string): Promise<string> {
+export async function renderExample(
+  rule: FindingRuleWithoutFormatter,
+  path: string,
+  fixtures: string,
+): Promise<string> {
   const [kind, why, ...rest] = path.split('/')
   const file = rest.join('/')
   const one = readRuleExampleCases(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)

@@ -13,8 +13,8 @@ import { createMetrics } from '../../src/jobs/metrics.ts'
 import { readSettings, type BotSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader, type CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { openCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
-import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
-import type { Registries } from '../../src/catalogs/registries.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
+import type { EvaluationRegistries } from '../../src/catalogs/registries.ts'
 import type { Forge, OpenPullSummary } from '../../src/ports/forge.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeApi } from '../../src/ports/merge-api.ts'
@@ -22,19 +22,19 @@ import type { GitRepository } from '../../src/ports/repository.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { SimulatedProcess, Scheduler } from '../scheduler.ts'
 import { appId, installationId, type SimulatedDelivery } from '../world/simulated-github.ts'
-import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import type { CheckAnswer } from '../../src/catalogs/gather-answers.ts'
-import { TooLargeError } from '../../src/catalogs/evaluation-budget.ts'
+import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
+import type { CheckQuestionAnswer } from '../../src/catalogs/gather-answers.ts'
+import { ChangeTooLargeError } from '../../src/catalogs/evaluation-budget.ts'
 import {
-  workerMemoryMethods,
+  workerPullHistoryMethods,
   type EvaluationResponse,
-  type WorkerPullMemory,
+  type WorkerPullHistoryStore,
   type WorkerCallbackRequest,
 } from '../../src/evaluate/worker/evaluation-messages.ts'
-import type { AnswerWorkerCallback, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
+import type { WorkerCallbackHandler, EvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
-import type { PullMemory } from '../../src/ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../src/ports/pull-memory.ts'
 
 /** Parsed catalogs are cached by content, so all runs share one cache. */
 const sharedCatalogLoader = createCatalogLoader(openCatalogFileReaderPool(1), noopCache)
@@ -75,7 +75,7 @@ export interface BotInstancePorts {
   readonly forge: Forge
   readonly merging: MergeApi
   readonly repository: GitRepository
-  readonly registries: Registries
+  readonly registries: EvaluationRegistries
 }
 
 export interface BotInstance {
@@ -139,11 +139,11 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
     close: () => Promise.resolve(),
     evaluate: async ({ snapshot, budget }, call): Promise<EvaluationResponse> => {
       try {
-        const evaluation = await evaluateSnapshot(snapshot, {
+        const evaluation = await evaluatePullSnapshot(snapshot, {
           repository,
           loader,
-          ask: async (question) => (await call({ kind: 'ask', question })) as CheckAnswer,
-          memory: createPullMemory(call),
+          ask: async (question) => (await call({ kind: 'ask', question })) as CheckQuestionAnswer,
+          memory: createPullHistoryStore(call),
           openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPullSummary[],
           budget,
         })
@@ -160,7 +160,7 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
           report: await prepareReport(evaluation, repository, loader),
         })
       } catch (error) {
-        if (error instanceof TooLargeError) return { kind: 'too-large', why: error.message }
+        if (error instanceof ChangeTooLargeError) return { kind: 'too-large', why: error.message }
         if (error instanceof GitError)
           return { kind: 'git-error', code: error.code, message: error.message, retryable: error.retryable }
         throw error
@@ -169,11 +169,11 @@ function createInProcessEvaluator(repository: GitRepository, loader: CatalogLoad
   }
 }
 
-function createPullMemory(call: AnswerWorkerCallback): PullMemory {
-  const names = Object.keys(workerMemoryMethods) as (keyof WorkerPullMemory)[]
+function createPullHistoryStore(call: WorkerCallbackHandler): PullHistoryStore {
+  const names = Object.keys(workerPullHistoryMethods) as (keyof WorkerPullHistoryStore)[]
   const methods = names.map((name) => [
     name,
     (...args: unknown[]) => call({ kind: 'memory', name, args } satisfies WorkerCallbackRequest),
   ])
-  return { ...noopPullMemory, ...(Object.fromEntries(methods) as WorkerPullMemory) }
+  return { ...noopPullHistoryStore, ...(Object.fromEntries(methods) as WorkerPullHistoryStore) }
 }

@@ -11,7 +11,7 @@ import { readSnapshot as readFromGitHub } from '../../src/adapters/github/read-s
 import { findUnchangedPulls } from '../../src/adapters/github/unchanged-pulls.ts'
 import { commentMarker } from '../../src/report/report.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { ForgeAction, Forge, ForgeQuestion, OwnIssue, ForgeActionResult } from '../../src/ports/forge.ts'
+import type { ForgeAction, Forge, ForgeQuestion, BotIssue, ForgeActionResult } from '../../src/ports/forge.ts'
 import { packageOwnerTeam } from '../world/repository-contents.ts'
 import {
   appId,
@@ -285,7 +285,7 @@ export function openMemoryForge(
           .toSorted(),
       ),
     findOwnIssue: (marker, number) =>
-      callGitHub('look for our issue', (): OwnIssue | undefined => {
+      callGitHub('look for our issue', (): BotIssue | undefined => {
         const own = server.issues.filter(({ body }) => body.startsWith(marker))
         const found =
           own.find((issue) => issue.number === number) ?? own.find(({ state }) => state === 'open') ?? own[0]

@@ -3,10 +3,10 @@
 import type { CommitSha, PullNumber } from '../../src/pull-request/ids.ts'
 import { maxIncomingCommits, type IncomingCommit } from '../../src/pull-request/incoming-commits.ts'
 import type { PathChange } from '../../src/pull-request/path-change.ts'
-import { findBatchProblem } from '../../src/policy/batch.ts'
+import { findBatchChainProblem } from '../../src/policy/batch.ts'
 import { isMergePermit, type MergePermit } from '../../src/policy/merge-permit.ts'
 import { formatTemporaryBranch } from '../../src/policy/temporary-branch.ts'
-import { parseMessageFacts } from '../../src/adapters/git/incoming-commits.ts'
+import { parseCommitMessageFields } from '../../src/adapters/git/incoming-commits.ts'
 import { GitError } from '../../src/adapters/git/git-error.ts'
 import { computeMergeDate } from '../../src/adapters/git/merge.ts'
 import type { GitRepository, RejectedPush } from '../../src/ports/repository.ts'
@@ -110,7 +110,7 @@ function toIncomingCommit(objects: GitObjects, base: CommitSha, id: CommitSha): 
   return {
     id,
     editsWorkflows: !allowed.has(getWorkflowFilesKey(objects, tree)),
-    ...parseMessageFacts(Buffer.from(`tree ${tree}\n\n${message}`)),
+    ...parseCommitMessageFields(Buffer.from(`tree ${tree}\n\n${message}`)),
   }
 }
 
@@ -180,7 +180,7 @@ export function openMemoryRepository(
       })
     },
     pushMergeBatch: (permits) => {
-      const why = findBatchProblem(permits)
+      const why = findBatchChainProblem(permits)
       if (why !== undefined) throw new GitError('refused', why)
       const commits = permits.map((permit) => checked(permit, permit.landing.commit))
       const [first, last] = [permits[0], commits.at(-1)]

@@ -2,13 +2,13 @@
 // one atomic turn. Timestamps come from the database clock, which is the simulated clock.
 import type { PullNumber, UserId } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
-import type { CommandRecord, ShownHead } from '../../src/policy/commands.ts'
+import type { CommandRecord, ReportedHead } from '../../src/policy/commands.ts'
 import type { MergeFreeze, FreezeAuthor, FreezeEvent } from '../../src/policy/merge-freeze.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { MergeIntent } from '../../src/ports/merge-records.ts'
-import type { ParkedPull } from '../../src/ports/merge-freezes.ts'
+import type { RejectedPullRecord } from '../../src/ports/merge-freezes.ts'
 import type { ReadyPull } from '../../src/ports/ready-pulls.ts'
-import type { PullState, RecordedPush } from '../../src/ports/pull-memory.ts'
+import type { PullEpochState, RecordedHeadPush } from '../../src/ports/pull-memory.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { VerdictRecord } from '../../src/ports/verdicts.ts'
 import type { ApprovalCoverage } from '../../src/checks/ownership/ownership.ts'
@@ -50,16 +50,16 @@ export class StoreTables {
   readonly intents: StoredMergeIntent[] = []
   readonly stops: MergeFreeze[] = []
   readonly stopEvents: (FreezeEvent & { readonly comment?: number })[] = []
-  readonly parked = new Map<string, ParkedPull>()
+  readonly parked = new Map<string, RejectedPullRecord>()
   readonly ready = new Map<string, ReadyPull>()
-  readonly epochs = new Map<string, PullState[]>()
-  readonly shown = new Map<string, ShownHead[]>()
+  readonly epochs = new Map<string, PullEpochState[]>()
+  readonly shown = new Map<string, ReportedHead[]>()
   readonly commands = new Map<string, { readonly record: CommandRecord; readonly at: number }[]>()
   readonly reviews = new Map<string, Map<number, number>>()
   readonly approvals = new Map<string, Map<number, string>>()
   readonly changes = new Map<string, Map<string, ApprovalCoverage>>()
   readonly accounts = new Map<string, Map<string, UserId>>()
-  readonly pushes: RecordedPush[] = []
+  readonly pushes: RecordedHeadPush[] = []
   readonly verdicts = new Map<string, VerdictRecord[]>()
   readonly state = new Map<string, { readonly version: number; readonly value: string }>()
   readonly cache = new Map<string, { readonly value: string; readonly until: number }>()
@@ -489,7 +489,7 @@ export function openMemoryStore({ tables, now, turn }: MemoryStoreOptions): Stor
   }
 }
 
-function isSamePush(a: RecordedPush, b: RecordedPush): boolean {
+function isSamePush(a: RecordedHeadPush, b: RecordedHeadPush): boolean {
   return (
     toRepositoryKey(a.repository) === toRepositoryKey(b.repository) &&
     a.pull === b.pull &&

@@ -4,13 +4,13 @@ import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 
-const maxEntryAgeDays = 30
-const dayMs = 24 * 60 * 60 * 1000
+const maxCacheEntryAgeDays = 30
+const msPerDay = 24 * 60 * 60 * 1000
 
 /** Keys must be object ids or digests. The first write of a version removes the entries of others. */
 export function openBlobFactsCache(directory: string): Cache {
   const swept = new Map<string, Promise<void>>()
-  const folderOf = ({ name }: CacheNamespace<unknown>) => join(directory, toFolderName(name))
+  const folderOf = ({ name }: CacheNamespace<unknown>) => join(directory, toCacheFolderName(name))
   return {
     async getCached<Value>(space: CacheNamespace<Value>, keys: readonly string[]) {
       const found = new Map<string, Value>()
@@ -21,7 +21,7 @@ export function openBlobFactsCache(directory: string): Cache {
       return found
     },
     async putCached(space, values) {
-      const sweeping = swept.get(space.name) ?? removeStaleEntries(directory, space.name)
+      const sweeping = swept.get(space.name) ?? removeEntriesOfOtherVersions(directory, space.name)
       swept.set(space.name, sweeping)
       await sweeping
       for (const [key, value] of values)
@@ -54,12 +54,12 @@ async function writeCacheEntry(path: string, value: unknown): Promise<void> {
   }
 }
 
-const toFolderName = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
+const toCacheFolderName = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
 
 /** Removes only other versions of the same kind; other kinds share the directory. */
-async function removeStaleEntries(directory: string, name: string): Promise<void> {
-  const folder = join(directory, toFolderName(name))
-  const kind = `${toFolderName(name.slice(0, name.lastIndexOf(' ')))}-`
+async function removeEntriesOfOtherVersions(directory: string, name: string): Promise<void> {
+  const folder = join(directory, toCacheFolderName(name))
+  const kind = `${toCacheFolderName(name.slice(0, name.lastIndexOf(' ')))}-`
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const other of await readdir(directory)) {
@@ -68,7 +68,8 @@ async function removeStaleEntries(directory: string, name: string): Promise<void
     }
     for (const file of await readdir(folder)) {
       const path = join(folder, file)
-      if (Date.now() - (await stat(path)).mtimeMs > maxEntryAgeDays * dayMs) await rm(path, { force: true })
+      if (Date.now() - (await stat(path)).mtimeMs > maxCacheEntryAgeDays * msPerDay)
+        await rm(path, { force: true })
     }
   } catch {
     // Another process may be sweeping too; the next sweep removes the rest.

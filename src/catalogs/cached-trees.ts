@@ -4,20 +4,20 @@ import type { TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
 import { findLowerBound } from '../pull-request/sorted-paths.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
-export interface LoadedTrees {
+export interface LoadedGitTrees {
   readonly trees: ReadonlyMap<TreeSha, readonly TreePathEntry[]>
   /** Blobs that are read or being read. */
   readonly blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>
 }
 
 /** Falls back to `repository`, with its limits and errors. */
-export function createCachedTreeReader(repository: TreeReader, { trees, blobs }: LoadedTrees): TreeReader {
+export function createCachedTreeReader(repository: TreeReader, { trees, blobs }: LoadedGitTrees): TreeReader {
   return {
     list: (tree, prefix = '') => {
       const entries = trees.get(tree)
       return entries === undefined
         ? repository.list(tree, prefix)
-        : Promise.resolve(findEntriesBelow(prefix, entries))
+        : Promise.resolve(findTreeEntriesBelow(prefix, entries))
     },
     entry: (tree, path) => {
       const entries = trees.get(tree)
@@ -40,7 +40,7 @@ function findTreeEntry(entries: readonly TreePathEntry[], path: string): TreeEnt
 }
 
 /** Entries below a directory are contiguous. */
-function findEntriesBelow(prefix: string, entries: readonly TreePathEntry[]): readonly TreePathEntry[] {
+function findTreeEntriesBelow(prefix: string, entries: readonly TreePathEntry[]): readonly TreePathEntry[] {
   const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   if (directory === '') return entries
   const start = `${directory}/`

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { sep } from 'node:path'
 import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
-import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
+import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 
 export interface CatalogDirectoryFile {
   /** Relative to the directory, with `/` separators. */
@@ -34,7 +34,7 @@ export class ReusableReadBuffer {
   }
 }
 
-export type CatalogDirectory =
+export type CatalogDirectoryListing =
   /** opm prints this with its usage. */
   | { readonly kind: 'not-a-directory'; readonly message: string }
   /** A directory or an ignore file is unreadable, so opm loads nothing. */
@@ -57,7 +57,7 @@ const goMessageBySystemErrorCode: Readonly<Record<string, string>> = {
 }
 
 /** Lists files in walk order, without ignored ones. */
-export function openCatalogDirectory(dir: string): CatalogDirectory {
+export function listCatalogDirectoryFiles(dir: string): CatalogDirectoryListing {
   try {
     if (!statSync(dir).isDirectory()) {
       return { kind: 'not-a-directory', message: `"${dir}" is not a directory` }
@@ -65,37 +65,37 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
   } catch (error) {
     return { kind: 'not-a-directory', message: `stat ${dir}: ${formatGoError(error)}` }
   }
-  const walk = walkTree(dir)
+  const walk = walkDirectoryTree(dir)
   if (walk.error) return { kind: 'unreadable', ...walk.error }
 
   const ignoreFiles = new Map<string, string>()
   const links = new Map(walk.entries.map((entry) => [entry.path, entry.isLink]))
   for (const { path } of walk.entries) {
     if (!isIgnoreFile(path)) continue
-    const content = readFileLikeGo(dir, path)
+    const content = readFileWithGoErrors(dir, path)
     if ('error' in content) return { kind: 'unreadable', message: content.error, file: path }
     ignoreFiles.set(path, decodeIgnoreFile(content))
   }
-  const { files, loadError } = selectFiles(links.keys(), ignoreFiles)
+  const { files, loadError } = selectCatalogFiles(links.keys(), ignoreFiles)
   if (loadError) return { kind: 'unreadable', ...loadError }
   return {
     kind: 'files',
     files: files.map((path) => ({
       path,
-      leadsOut: links.get(path) === true && isLinkOutsideRoot(dir, path),
-      read: (memory) => readFileLikeGo(dir, path, memory),
+      leadsOut: links.get(path) === true && isSymlinkOutsideRoot(dir, path),
+      read: (memory) => readFileWithGoErrors(dir, path, memory),
     })),
   }
 }
 
-interface DirectoryWalk {
+interface DirectoryWalkResult {
   readonly entries: { readonly path: string; readonly isLink: boolean }[]
   error?: { readonly message: string; readonly file: string }
 }
 
 /** Does not follow symbolic links. */
-function walkTree(root: string): DirectoryWalk {
-  const walk: DirectoryWalk = { entries: [] }
+function walkDirectoryTree(root: string): DirectoryWalkResult {
+  const walk: DirectoryWalkResult = { entries: [] }
   const todo = ['']
   for (let directory = todo.pop(); directory !== undefined; directory = todo.pop()) {
     try {
@@ -113,7 +113,7 @@ function walkTree(root: string): DirectoryWalk {
 }
 
 /** As Go's os.DirFS: open errors name the relative path, read errors the full path. */
-function readFileLikeGo(
+function readFileWithGoErrors(
   root: string,
   path: string,
   memory?: ReusableReadBuffer,
@@ -151,7 +151,7 @@ function readIntoBuffer(memory: ReusableReadBuffer, file: number, size: number):
   return bytes.subarray(0, read)
 }
 
-function isLinkOutsideRoot(root: string, path: string): boolean {
+function isSymlinkOutsideRoot(root: string, path: string): boolean {
   try {
     const target = realpathSync(joinGoPath(root, path))
     const home = realpathSync(root)

@@ -1,11 +1,15 @@
 // Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
 // only the files that it touches.
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import type { Catalog, FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import type { Catalog, CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { fileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
 import { createUnreadableFileFacts } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
-import { isIgnoreFile, selectFiles, type FileSelection } from '@catalog-bot/fbc/load/select-files'
+import {
+  isIgnoreFile,
+  selectCatalogFiles,
+  type CatalogFileSelection,
+} from '@catalog-bot/fbc/load/select-files'
 import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
@@ -13,7 +17,7 @@ import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import { resolveLinkedFile } from './linked-file.ts'
+import { resolveSymlinkedFile } from './linked-file.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 import type { CatalogFileReaderPool } from './reader-pool.ts'
 
@@ -48,26 +52,26 @@ function hasSameTreeEntries(some: readonly TreePathEntry[], others: readonly Tre
 const maxCachedCatalogFileBytes = 256 * 1024 * 1024
 const maxCachedCatalogs = 24
 
-const factsCacheSeconds = 30 * 24 * 3600
+const catalogFactsCacheSeconds = 30 * 24 * 3600
 // Raise the version when the facts change shape: test/packages/fbc/facts/facts-version.test.ts.
-const fileFactsCache = defineCacheNamespace<FileFacts>('facts', {
+const catalogFileFactsCache = defineCacheNamespace<CatalogFileFacts>('facts', {
   version: fileFactsVersion,
-  read: (stored) => (isFileFacts(stored) ? stored : undefined),
+  read: (stored) => (isCatalogFileFacts(stored) ? stored : undefined),
 })
 
-function isFileFacts(stored: unknown): stored is FileFacts {
+function isCatalogFileFacts(stored: unknown): stored is CatalogFileFacts {
   return (
     typeof stored === 'object' && stored !== null && 'bytes' in stored && typeof stored.bytes === 'number'
   )
 }
 
-const readLimitExceededMessage = 'reading the file takes more time or memory than allowed'
+const fileReadLimitExceededMessage = 'reading the file takes more time or memory than allowed'
 
 /** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
-const maxParallelReads = 8
+const maxParallelCatalogFileReads = 8
 
 export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): CatalogLoader {
-  const facts = new LruMap<string, FileFacts>(maxCachedCatalogFileBytes, (value) => value.bytes + 1000)
+  const facts = new LruMap<string, CatalogFileFacts>(maxCachedCatalogFileBytes, (value) => value.bytes + 1000)
   const catalogs = new LruMap<string, CachedCatalog>(maxCachedCatalogs, () => 1)
   /** Recent catalogs by root, newest first: both sides of a change, and the base that follows. */
   const byRoot = new LruMap<string, readonly CachedCatalog[]>(maxCachedCatalogs, (loaded) => loaded.length)
@@ -80,8 +84,8 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
   async function readFacts(
     repository: TreeReader,
     entries: readonly { readonly oid: BlobSha }[],
-  ): Promise<ReadonlyMap<string, FileFacts>> {
-    const result = new Map<string, FileFacts>()
+  ): Promise<ReadonlyMap<string, CatalogFileFacts>> {
+    const result = new Map<string, CatalogFileFacts>()
     const missing = new Set<BlobSha>()
     for (const { oid } of entries) {
       const known = facts.get(oid)
@@ -89,8 +93,8 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       else result.set(oid, known)
     }
     if (missing.size === 0) return result
-    const stored = await store.getCached(fileFactsCache, [...missing])
-    const fresh = new Map<string, FileFacts>()
+    const stored = await store.getCached(catalogFileFactsCache, [...missing])
+    const fresh = new Map<string, CatalogFileFacts>()
     const pending = [...missing].values()
     const readRemaining = async () => {
       for (const oid of pending) {
@@ -99,7 +103,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
           value = await pool.read(await repository.read(oid))
           if (value === undefined) {
             // Not cached, because the machine may just be busy.
-            result.set(oid, createUnreadableFileFacts(readLimitExceededMessage))
+            result.set(oid, createUnreadableFileFacts(fileReadLimitExceededMessage))
             continue
           }
           fresh.set(oid, value)
@@ -108,8 +112,8 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
         result.set(oid, value)
       }
     }
-    await Promise.all(Array.from({ length: maxParallelReads }, readRemaining))
-    if (fresh.size > 0) await store.putCached(fileFactsCache, fresh, factsCacheSeconds)
+    await Promise.all(Array.from({ length: maxParallelCatalogFileReads }, readRemaining))
+    if (fresh.size > 0) await store.putCached(catalogFileFactsCache, fresh, catalogFactsCacheSeconds)
     return result
   }
 
@@ -136,7 +140,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       const toRelativePath = (path: string) =>
         root === '' || path === root ? path : path.slice(root.length + 1)
       const resolveLink = (entry: TreePathEntry) =>
-        resolveLinkedFile(repository, tree, root, entry.path, entry.oid)
+        resolveSymlinkedFile(repository, tree, root, entry.path, entry.oid)
       const ignores = new Map<string, string>()
       for (const entry of entries) {
         if (!isIgnoreFile(entry.path)) continue
@@ -146,14 +150,14 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
       }
       const selection =
         checkIgnorePatternLimit(ignores, entries.length) ??
-        selectFiles(
+        selectCatalogFiles(
           entries.map((entry) => toRelativePath(entry.path)),
           ignores,
         )
       const selected = new Set(selection.files)
       // The ownership check rejects new links and submodules (T07); opm opens existing ones.
       const files: (Pick<TreePathEntry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
-      const dead: { path: string; facts: FileFacts }[] = []
+      const dead: { path: string; facts: CatalogFileFacts }[] = []
       for (const entry of entries) {
         if (!selected.has(toRelativePath(entry.path))) continue
         const { path } = entry
@@ -169,7 +173,7 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
               : `open ${toRelativePath(path)}: ${error ?? ''}`
           dead.push({
             path,
-            facts: addLinkFinding(createUnreadableFileFacts(errorText), path, leadsOut),
+            facts: addSymlinkFinding(createUnreadableFileFacts(errorText), path, leadsOut),
           })
         }
       }
@@ -178,12 +182,12 @@ export function createCatalogLoader(pool: CatalogFileReaderPool, store: Cache): 
         ...dead,
         ...files.flatMap(({ path, oid, leadsOut }) => {
           const value = read.get(oid)
-          return value === undefined ? [] : [{ path, facts: addLinkFinding(value, path, leadsOut) }]
+          return value === undefined ? [] : [{ path, facts: addSymlinkFinding(value, path, leadsOut) }]
         }),
       ])
       const { loadError } = selection
       const catalog = loadError === undefined ? assembled : { ...assembled, loadErrors: [loadError] }
-      if (!catalog.loadErrors.some(({ message }) => message === readLimitExceededMessage))
+      if (!catalog.loadErrors.some(({ message }) => message === fileReadLimitExceededMessage))
         cacheCatalog(key, root, { entries, catalog })
       return catalog
     },
@@ -197,7 +201,7 @@ const maxIgnorePatternComparisons = 10_000_000
 function checkIgnorePatternLimit(
   ignores: ReadonlyMap<string, string>,
   paths: number,
-): FileSelection | undefined {
+): CatalogFileSelection | undefined {
   let [patterns, length] = [0, 0]
   for (const [file, text] of ignores) {
     length += text.length
@@ -217,14 +221,14 @@ function checkIgnorePatternLimit(
 const maxIgnoreFileBytes = 8 * 1024 * 1024
 
 /** Marks facts that come from behind a link. */
-function addLinkFinding(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
+function addSymlinkFinding(facts: CatalogFileFacts, path: string, leadsOut: boolean): CatalogFileFacts {
   if (!leadsOut) return facts
   const linkFinding = { ...createFinding(linkLeadsOut, undefined, {}), subject: formatSubject([path]) }
   return { ...facts, findings: [...facts.findings, linkFinding] }
 }
 
 /** A text file from a tree, or '' when it is larger than 1 MB. */
-export async function readTextBlob(repository: TreeReader, blob: BlobSha): Promise<string> {
+export async function readTextBlobOrEmpty(repository: TreeReader, blob: BlobSha): Promise<string> {
   try {
     // Keeps a byte order mark, because the parsers of owner files must see it.
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(blob, 1024 * 1024))

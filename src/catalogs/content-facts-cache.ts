@@ -2,25 +2,25 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { fileFactsVersion } from '@catalog-bot/fbc/facts/facts-version'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { getCacheDirectory } from './cache-directory.ts'
 
 /** Bytes. Reading a smaller file is as fast as opening its cached facts. */
 const minCachedFileBytes = 16 * 1024
-const maxEntryAgeDays = 30
-const dayMs = 24 * 60 * 60 * 1000
+const maxCacheEntryAgeDays = 30
+const msPerDay = 24 * 60 * 60 * 1000
 
-export interface FileFactsCache {
-  factsOf(bytes: Uint8Array): FileFacts
+export interface CatalogFileFactsCache {
+  factsOf(bytes: Uint8Array): CatalogFileFacts
 }
 
 /** Creates the directory on the first write. `now` in milliseconds decides which facts have expired. */
-export function openFileFactsCache(
+export function openCatalogFileFactsCache(
   directory = join(getCacheDirectory(), 'facts'),
   now = Date.now(),
-): FileFactsCache {
+): CatalogFileFactsCache {
   const folder = join(directory, `v${fileFactsVersion}`)
   let isSwept = false
   return {
@@ -33,7 +33,7 @@ export function openFileFactsCache(
       const facts = parseCatalogFile(bytes)
       if (!isSwept) {
         isSwept = true
-        removeExpiredEntries(directory, folder, now)
+        removeExpiredCacheEntries(directory, folder, now)
       }
       writeCacheEntry(path, facts)
       return facts
@@ -42,13 +42,13 @@ export function openFileFactsCache(
 }
 
 /** An entry is a line with a digest, then the facts, so that a damaged entry is detected. */
-function readCacheEntry(path: string, bytes: number): FileFacts | undefined {
+function readCacheEntry(path: string, bytes: number): CatalogFileFacts | undefined {
   try {
     const entry = readFileSync(path, 'utf8')
     const lineEnd = entry.indexOf('\n')
     const json = entry.slice(lineEnd + 1)
     if (computeSha256Hex(json) !== entry.slice(0, lineEnd)) return undefined
-    const facts = JSON.parse(json) as FileFacts
+    const facts = JSON.parse(json) as CatalogFileFacts
     return facts.bytes === bytes ? facts : undefined
   } catch {
     return undefined
@@ -56,18 +56,18 @@ function readCacheEntry(path: string, bytes: number): FileFacts | undefined {
 }
 
 /** Renames a finished file into place, so that no other process reads half of it. */
-function writeCacheEntry(path: string, facts: FileFacts): void {
+function writeCacheEntry(path: string, facts: CatalogFileFacts): void {
   const draft = `${path}.${randomUUID()}`
   try {
     const json = JSON.stringify(facts)
     writeFileSync(draft, `${computeSha256Hex(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
     renameSync(draft, path)
   } catch {
-    removeFile(draft)
+    removeFileIgnoringErrors(draft)
   }
 }
 
-function removeFile(path: string): void {
+function removeFileIgnoringErrors(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
@@ -76,7 +76,7 @@ function removeFile(path: string): void {
 }
 
 /** Creates the folder, and removes expired facts and those of other versions. Runs once, before the first write. */
-function removeExpiredEntries(directory: string, folder: string, now: number): void {
+function removeExpiredCacheEntries(directory: string, folder: string, now: number): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     for (const name of readdirSync(directory)) {
@@ -85,7 +85,7 @@ function removeExpiredEntries(directory: string, folder: string, now: number): v
     }
     for (const name of readdirSync(folder)) {
       const path = join(folder, name)
-      if (now - statSync(path).mtimeMs > maxEntryAgeDays * dayMs) rmSync(path, { force: true })
+      if (now - statSync(path).mtimeMs > maxCacheEntryAgeDays * msPerDay) rmSync(path, { force: true })
     }
   } catch {
     // Another process may be sweeping too; the next sweep removes the rest.

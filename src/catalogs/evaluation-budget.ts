@@ -1,6 +1,6 @@
 // Limits for one evaluation of a pull request, so that one author cannot use up everyone's resources. Beyond a limit the
 // final answer is "too large to check", with the numbers.
-import { defaultMaxPaths } from '../adapters/git/mirror.ts'
+import { defaultMaxTreePaths } from '../adapters/git/mirror.ts'
 
 export interface EvaluationBudget {
   /** Paths of a whole tree, and of a difference between two. */
@@ -22,7 +22,7 @@ export interface EvaluationBudget {
 }
 
 export const defaultEvaluationBudget: EvaluationBudget = {
-  paths: defaultMaxPaths,
+  paths: defaultMaxTreePaths,
   // Ten times a release of every package of the largest public repository.
   changedPaths: 100_000,
   // Twice both sides of the largest public catalog, fully rewritten.
@@ -38,11 +38,11 @@ export const defaultEvaluationBudget: EvaluationBudget = {
 }
 
 /** The message is a sentence for people, without a full stop. */
-export class TooLargeError extends Error {
+export class ChangeTooLargeError extends Error {
   override readonly name = 'TooLarge'
 }
 
-export function createTooManyError(found: number, what: string, max: number): TooLargeError {
+export function createTooManyItemsError(found: number, what: string, max: number): ChangeTooLargeError {
   const [has, may] = [found, max].map((number) => number.toLocaleString('en'))
-  return new TooLargeError(`the change has ${has} ${what}; catalog-bot checks at most ${may}`)
+  return new ChangeTooLargeError(`the change has ${has} ${what}; catalog-bot checks at most ${may}`)
 }

@@ -1,6 +1,6 @@
 // Validates a catalog at any commit of the base branch, outside the evaluation of a pull request.
 import type { TreeSha } from '../pull-request/ids.ts'
-import { validateWithAllRules } from '../checks/validation/validate-fully.ts'
+import { validateCatalogWithAllRules } from '../checks/validation/validate-fully.ts'
 import { findConfiguredRuleSet } from '../checks/validation/validation.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
@@ -22,7 +22,7 @@ export async function findCatalogErrors(
   const catalog = await loader.load(repository, tree, root)
   if (catalog === undefined) return []
   const ruleSet = findConfiguredRuleSet(config)
-  const { findings } = validateWithAllRules(catalog, {
+  const { findings } = validateCatalogWithAllRules(catalog, {
     ...(ruleSet && { ruleSet }),
     settings: config.rules,
     root,

@@ -2,7 +2,7 @@
 // pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { getEntryPaths, createListFilter } from '../pull-request/incremental-list.ts'
+import { getEntryPaths, createPathListFilter } from '../pull-request/incremental-list.ts'
 import type { TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
 import { detectLayout } from '../pull-request/layout/detect-layout.ts'
 import { toTreeSha } from '../pull-request/ids.ts'
@@ -12,11 +12,11 @@ import { createCachedTreeReader } from './cached-trees.ts'
 import { resolveTreePath } from './linked-file.ts'
 
 /** Larger files are not inspected. */
-const maxInspectedFileBytes = 32 * 1024 * 1024
+const maxLayoutDetectionFileBytes = 32 * 1024 * 1024
 /** Limit for all files together, so that a repository without catalogs is not read in full at every evaluation. */
-const maxInspectedTotalBytes = 256 * 1024 * 1024
+const maxLayoutDetectionTotalBytes = 256 * 1024 * 1024
 const olmSchemaFieldPattern = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
-const maxExtractedSchemas = 1000
+const maxSchemaFieldsPerFile = 1000
 
 /** Rejects with a GitError where a file cannot be read. */
 export async function readRepositoryLayout(
@@ -27,13 +27,13 @@ export async function readRepositoryLayout(
   const paths = getEntryPaths(entries)
   const pathLayout = detectLayout(paths, configured)
   if (configured.length > 0)
-    return { ...pathLayout, catalogs: await resolveLinkedCatalogs(pathLayout.catalogs, entries, read) }
+    return { ...pathLayout, catalogs: await resolveSymlinkedCatalogRoots(pathLayout.catalogs, entries, read) }
   if (pathLayout.catalogs.length > 0) return pathLayout
   const files = new Map(
     entries.filter(({ mode }) => mode.startsWith('100')).map(({ path, oid }) => [path, oid]),
   )
   const seen = new Map<string, string>()
-  let remainingBytes = maxInspectedTotalBytes
+  let remainingBytes = maxLayoutDetectionTotalBytes
   for (;;) {
     const wanted: string[] = []
     const layout = detectLayout(paths, configured, (path) => {
@@ -45,13 +45,13 @@ export async function readRepositoryLayout(
       const oid = files.get(path)
       const bytes = oid === undefined || remainingBytes <= 0 ? undefined : await readSmall(oid)
       remainingBytes -= bytes?.length ?? 0
-      seen.set(path, extractSchemaFields(bytes))
+      seen.set(path, extractOlmSchemaFields(bytes))
     }
   }
 
   async function readSmall(oid: TreeEntry['oid']): Promise<Uint8Array | undefined> {
     try {
-      return await read(oid, maxInspectedFileBytes)
+      return await read(oid, maxLayoutDetectionFileBytes)
     } catch (error) {
       if (error instanceof GitError && error.code === 'too-large') return undefined
       throw error
@@ -60,7 +60,7 @@ export async function readRepositoryLayout(
 }
 
 /** Resolves configured directories that are links or lie below one, as opm does. */
-async function resolveLinkedCatalogs(
+async function resolveSymlinkedCatalogRoots(
   catalogs: readonly CatalogRoot[],
   entries: readonly TreePathEntry[],
   read: GitRepository['read'],
@@ -84,13 +84,13 @@ async function resolveLinkedCatalogs(
   return [...found.values()]
 }
 
-export const filterSymlinkEntries = createListFilter<TreePathEntry>(({ mode }) => mode === '120000')
+export const filterSymlinkEntries = createPathListFilter<TreePathEntry>(({ mode }) => mode === '120000')
 
 /** A placeholder: the entries may be those of any tree. */
 const placeholderTreeSha = toTreeSha('0'.repeat(40))
 
-function extractSchemaFields(bytes: Uint8Array = new Uint8Array()): string {
+function extractOlmSchemaFields(bytes: Uint8Array = new Uint8Array()): string {
   return (Buffer.from(bytes).toString('latin1').match(olmSchemaFieldPattern) ?? [])
-    .slice(0, maxExtractedSchemas)
+    .slice(0, maxSchemaFieldsPerFile)
     .join('\n')
 }

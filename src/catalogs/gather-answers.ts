@@ -13,12 +13,12 @@ import {
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
-import type { AnswerImageQuestion } from './registries.ts'
+import type { ImageQuestionAnswerer } from './registries.ts'
 
-export type CheckAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
+export type CheckQuestionAnswer = AnswerByQuestionKind[CheckQuestion['kind']]
 
 /** Must not reject. */
-export type QuestionAnswerer = (question: CheckQuestion) => Promise<CheckAnswer>
+export type CheckQuestionAnswerer = (question: CheckQuestion) => Promise<CheckQuestionAnswer>
 
 /** Checks may ask more once they know more; real chains of questions are much shorter. */
 const maxQuestionRounds = 6
@@ -28,11 +28,11 @@ const maxParallelQuestions = 32
  * Asks until no check has another question. Skips questions in `answered`. `allow` sees each round first, and throws
  * when it exceeds the budget.
  */
-export async function gatherAnswers(
+export async function gatherCheckAnswers(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
-  answerQuestion: QuestionAnswerer,
-  answered: ReadonlyMap<string, CheckAnswer> = new Map(),
+  answerQuestion: CheckQuestionAnswerer,
+  answered: ReadonlyMap<string, CheckQuestionAnswer> = new Map(),
   allow: (questions: readonly CheckQuestion[]) => void = () => undefined,
 ): Promise<CheckAnswers> {
   const known = new Map(answered)
@@ -76,12 +76,12 @@ const accountAnswerSchema = z.union([
     }),
   }),
 ])
-const accountLookupCache = defineCacheNamespace<CheckAnswer>('people', {
+const accountLookupCache = defineCacheNamespace<CheckQuestionAnswer>('people', {
   version: 1,
   read: (stored) => accountAnswerSchema.safeParse(stored).data,
 })
 
-function getCacheSeconds(question: CheckQuestion, answer: CheckAnswer): number {
+function getAnswerCacheSeconds(question: CheckQuestion, answer: CheckQuestionAnswer): number {
   if (question.kind !== 'user') return permissionCacheSeconds
   return answer.kind === 'person' || answer.kind === 'nobody'
     ? accountCacheSeconds[answer.kind]
@@ -89,11 +89,11 @@ function getCacheSeconds(question: CheckQuestion, answer: CheckAnswer): number {
 }
 
 /** People's rights are cached for half a minute, their accounts for an hour. */
-export function createQuestionAnswerer(
+export function createCheckQuestionAnswerer(
   forge: Forge,
-  answerImageQuestion: AnswerImageQuestion,
+  answerImageQuestion: ImageQuestionAnswerer,
   store: Cache,
-): QuestionAnswerer {
+): CheckQuestionAnswerer {
   return async (question) => {
     if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
       return answerImageQuestion(question)
@@ -106,7 +106,11 @@ export function createQuestionAnswerer(
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)
     if (answer.kind !== 'unknown')
-      await store.putCached(accountLookupCache, new Map([[key, answer]]), getCacheSeconds(question, answer))
+      await store.putCached(
+        accountLookupCache,
+        new Map([[key, answer]]),
+        getAnswerCacheSeconds(question, answer),
+      )
     return answer
   }
 }

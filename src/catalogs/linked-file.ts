@@ -5,24 +5,24 @@ import { isGitError } from '../adapters/git/git-error.ts'
 import { decodePath } from '../adapters/git/path-text.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
-export interface ResolvedLink {
+export interface ResolvedSymlink {
   /** Undefined for a directory, a missing file or a place outside the tree. */
   readonly file?: BlobSha
   readonly leadsOut: boolean
   /** In Go's words. */
-  readonly error?: LinkError
+  readonly error?: SymlinkError
 }
 
-export type LinkError =
+export type SymlinkError =
   'no such file or directory' | 'not a directory' | 'is a directory' | 'too many levels of symbolic links'
 
-export interface ResolvedPath {
+export interface ResolvedTreePath {
   /** The path without any link; undefined outside the tree and for a cycle. */
   readonly path?: string
   readonly file?: BlobSha
   readonly links: readonly string[]
   /** Absent for a file. */
-  readonly error?: LinkError
+  readonly error?: SymlinkError
 }
 
 const symlinkMode = '120000'
@@ -33,25 +33,25 @@ const maxLinkTargetBytes = 4095
 /**
  * Limit of path parts for one link. Real links have a dozen; forty links of the longest kind have a hundred thousand.
  */
-const maxPathSegmentsPerLink = 400
+const maxPathSegmentsPerSymlink = 400
 
-export async function resolveLinkedFile(
+export async function resolveSymlinkedFile(
   repository: TreeReader,
   tree: TreeSha,
   root: string,
   path: string,
   link: BlobSha,
-): Promise<ResolvedLink> {
+): Promise<ResolvedSymlink> {
   const above = path.split('/').slice(0, -1)
   const end = await walkPathInTree(repository, tree, {
     at: above,
     links: [path],
-    left: await readLinkTarget(repository, link),
+    left: await readSymlinkTarget(repository, link),
   })
   const isInside = (candidate: string) =>
     root === '' || candidate === root || candidate.startsWith(`${root}/`)
   const leadsOut =
-    end.path === undefined && end.error !== tooManyLinksError
+    end.path === undefined && end.error !== tooManySymlinksError
       ? true
       : ![...end.links, end.path ?? root].every(isInside)
   return { leadsOut, ...(end.file && { file: end.file }), ...(end.error && { error: end.error }) }
@@ -62,14 +62,14 @@ export async function resolveTreePath(
   repository: TreeReader,
   tree: TreeSha,
   path: string,
-): Promise<ResolvedPath> {
+): Promise<ResolvedTreePath> {
   return walkPathInTree(repository, tree, { at: [], links: [], left: path.split('/') })
 }
 
-const tooManyLinksError = 'too many levels of symbolic links'
-const notFoundError = 'no such file or directory'
+const tooManySymlinksError = 'too many levels of symbolic links'
+const fileNotFoundError = 'no such file or directory'
 
-interface WalkPosition {
+interface TreeWalkPosition {
   readonly at: readonly string[]
   readonly links: readonly string[]
   /** The parts still to walk; undefined for a target outside this tree. */
@@ -79,22 +79,22 @@ interface WalkPosition {
 async function walkPathInTree(
   repository: TreeReader,
   tree: TreeSha,
-  position: WalkPosition,
-): Promise<ResolvedPath> {
+  position: TreeWalkPosition,
+): Promise<ResolvedTreePath> {
   const at = [...position.at]
   const links = [...position.links]
-  if (position.left === undefined) return { links, error: notFoundError }
+  if (position.left === undefined) return { links, error: fileNotFoundError }
   let left = position.left
   for (let parts = 0; left.length > 0; parts++) {
-    if (parts >= maxPathSegmentsPerLink) return { links, error: tooManyLinksError }
+    if (parts >= maxPathSegmentsPerSymlink) return { links, error: tooManySymlinksError }
     const [part = '', ...rest] = left
     left = rest
     if (part === '' || part === '.') continue
     if (part === '..') {
-      if (at.length === 0) return { links, error: notFoundError }
+      if (at.length === 0) return { links, error: fileNotFoundError }
       // `..` behind a missing directory fails on a real file system, so it is not simplified away.
       if ((await repository.list(tree, at.join('/'))).length === 0)
-        return { links, path: at.join('/'), error: notFoundError }
+        return { links, path: at.join('/'), error: fileNotFoundError }
       at.pop()
       continue
     }
@@ -102,9 +102,9 @@ async function walkPathInTree(
     const entry = await repository.entry(tree, here)
     if (entry?.mode === symlinkMode) {
       links.push(here)
-      if (links.length > maxSymlinksFollowed) return { links, error: tooManyLinksError }
-      const target = await readLinkTarget(repository, entry.oid)
-      if (target === undefined) return { links, error: notFoundError }
+      if (links.length > maxSymlinksFollowed) return { links, error: tooManySymlinksError }
+      const target = await readSymlinkTarget(repository, entry.oid)
+      if (target === undefined) return { links, error: fileNotFoundError }
       left = [...target, ...left]
       continue
     }
@@ -117,11 +117,14 @@ async function walkPathInTree(
   }
   const path = at.join('/')
   const isDirectory = path === '' || (await repository.list(tree, path)).length > 0
-  return { path, links, error: isDirectory ? 'is a directory' : notFoundError }
+  return { path, links, error: isDirectory ? 'is a directory' : fileNotFoundError }
 }
 
 /** Undefined for a link that leaves every checkout or cannot exist in one. */
-async function readLinkTarget(repository: TreeReader, link: BlobSha): Promise<readonly string[] | undefined> {
+async function readSymlinkTarget(
+  repository: TreeReader,
+  link: BlobSha,
+): Promise<readonly string[] | undefined> {
   try {
     const bytes = await repository.read(link, maxLinkTargetBytes)
     // The system ends the text at its first NUL.

@@ -2,7 +2,7 @@
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { Clock } from '../ports/clock.ts'
 
-export function openMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
+export function openInMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
   const entries = new Map<string, { readonly json: string; readonly until: number }>()
   const toRowKey = (space: CacheNamespace<unknown>, key: string) => `${space.name} ${key}`
   return {

@@ -1,8 +1,8 @@
 // A memory that remembers nothing, for the command line and tests.
 import type { Cache } from '../ports/cache.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
 
-export const noopPullMemory: PullMemory = {
+export const noopPullHistoryStore: PullHistoryStore = {
   observe: async () => 0,
   recordShown: async () => undefined,
   shownHeads: async () => [],

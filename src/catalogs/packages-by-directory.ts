@@ -3,15 +3,15 @@
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { hasPathBelow } from '../pull-request/sorted-paths.ts'
+import { hasPathUnder } from '../pull-request/sorted-paths.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
 
 /** Newest first. A package that no recent catalog has counts as new. */
-const maxCatalogsPerDirectory = 3
+const maxCatalogsReadPerDirectory = 3
 /** A change that adds more packages requires a maintainer anyway. */
-const maxDirectories = 50
+const maxPackageDirectoriesRead = 50
 
 /**
  * Package names by directory, where the change adds a package to a new or existing catalog. Distinguishes a package
@@ -33,21 +33,23 @@ export async function readPackagesByDirectory(
   const found = new Map<string, readonly string[]>()
   const touched = new Set(change.catalogs.map(({ root }) => root))
   const others = layout.catalogs.filter(({ root }) => !touched.has(root)).toReversed()
-  for (const directory of [...wanted].sort().slice(0, maxDirectories)) {
+  for (const directory of [...wanted].sort().slice(0, maxPackageDirectoriesRead)) {
     const locations = others
       .map(({ root }) => (root === '' ? directory : `${root}/${directory}`))
-      .filter((location) => hasPathBelow(basePaths, location))
-      .slice(0, maxCatalogsPerDirectory)
+      .filter((location) => hasPathUnder(basePaths, location))
+      .slice(0, maxCatalogsReadPerDirectory)
     const names = new Set<string>()
     for (const location of locations)
-      for (const name of generatePackageNames(await base.loader.load(base.repository, base.tree, location)))
+      for (const name of generateCatalogPackageNames(
+        await base.loader.load(base.repository, base.tree, location),
+      ))
         names.add(name)
     if (names.size > 0) found.set(directory, [...names].sort())
   }
   return found
 }
 
-function* generatePackageNames(catalog: Catalog | undefined): Generator<string> {
+function* generateCatalogPackageNames(catalog: Catalog | undefined): Generator<string> {
   if (!catalog) return
   for (const { name } of catalog.packages) yield name
   for (const { package: name } of [...catalog.channels, ...catalog.bundles]) if (name !== '') yield name

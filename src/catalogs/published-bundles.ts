@@ -4,13 +4,13 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { PullRequestChange } from '../pull-request/change.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
-import { findPathsBelow } from '../pull-request/sorted-paths.ts'
+import { findPathsUnder } from '../pull-request/sorted-paths.ts'
 import type { PublishedBundle } from '../checks/check.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
 /** With more packages, reading whole catalogs once is cheaper. */
-const maxDirectories = 8
+const maxPackageDirectoriesRead = 8
 
 /** In the order of the layout. Empty when no bundle is added. */
 export async function readPublishedBundles(
@@ -19,13 +19,13 @@ export async function readPublishedBundles(
   basePaths: readonly string[],
   base: { readonly repository: TreeReader; readonly loader: CatalogLoader; readonly tree: TreeSha },
 ): Promise<readonly PublishedBundle[]> {
-  const { names, directories } = getAddedBundles(change)
+  const { names, directories } = collectAddedBundlesAndDirectories(change)
   if (names.size === 0) return []
   const touched = new Set(change.catalogs.map(({ root }) => root))
   const found: PublishedBundle[] = []
   for (const { root } of layout.catalogs) {
     if (touched.has(root)) continue
-    for (const location of findPackagePaths(root, directories, basePaths)) {
+    for (const location of findPackageFilePaths(root, directories, basePaths)) {
       const catalog: Catalog | undefined = await base.loader.load(base.repository, base.tree, location)
       for (const bundle of catalog?.bundles ?? [])
         if (names.has(toBundleKey(bundle))) found.push({ catalog: root, bundle })
@@ -34,7 +34,7 @@ export async function readPublishedBundles(
   return found
 }
 
-function getAddedBundles({ catalogs }: Pick<PullRequestChange, 'catalogs'>) {
+function collectAddedBundlesAndDirectories({ catalogs }: Pick<PullRequestChange, 'catalogs'>) {
   const names = new Set<string>()
   const directories = new Set<string>()
   for (const { packages } of catalogs)
@@ -45,18 +45,18 @@ function getAddedBundles({ catalogs }: Pick<PullRequestChange, 'catalogs'>) {
   return { names, directories }
 }
 
-function findPackagePaths(
+function findPackageFilePaths(
   root: string,
   directories: ReadonlySet<string>,
   basePaths: readonly string[],
 ): readonly string[] {
   const prefix = root === '' ? '' : `${root}/`
-  const below = findPathsBelow(basePaths, root).map((path) => path.slice(prefix.length))
+  const below = findPathsUnder(basePaths, root).map((path) => path.slice(prefix.length))
   if (below.length === 0) return []
   const isFlat = below.some(
     (path) => !path.includes('/') && (path === '.indexignore' || !path.startsWith('.')),
   )
-  if (isFlat || directories.has('') || directories.size > maxDirectories) return [root]
+  if (isFlat || directories.has('') || directories.size > maxPackageDirectoriesRead) return [root]
   return [...directories]
     .filter((directory) => below.some((path) => path.startsWith(`${directory}/`)))
     .map((directory) => prefix + directory)

@@ -2,23 +2,23 @@ import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { TreePathEntry } from '../pull-request/path-change.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { TooLargeError } from './evaluation-budget.ts'
+import { ChangeTooLargeError } from './evaluation-budget.ts'
 
 /** Limit for all touched bundles. A megabyte takes about a tenth of a second; the largest public release has 3 MB. */
 export const maxTouchedBundleBytes = 128 * 1024 * 1024
 /** Per file. The API server's limit for an object is a hundredth of this. */
 const maxBundleFileBytes = 16 * 1024 * 1024
 /** Batched because each round trip to git costs more than a small file. */
-const maxParallelReads = 8
+const maxParallelBundleFileReads = 8
 /** Excludes links and submodules, which the ownership check rejects. */
-export function filterBundleEntries(
+export function filterEntriesInBundleDirectory(
   entries: readonly TreePathEntry[],
   root: string,
 ): readonly TreePathEntry[] {
   return entries.filter(({ path, mode }) => path.startsWith(`${root}/`) && mode.startsWith('100'))
 }
 
-export const hasManifestFile = (entries: readonly TreePathEntry[], root: string): boolean =>
+export const hasManifestsDirectory = (entries: readonly TreePathEntry[], root: string): boolean =>
   entries.some(({ path }) => path.startsWith(`${root}/manifests/`))
 
 /**
@@ -35,16 +35,16 @@ export async function readBundleFiles(
   budget: { left: number },
 ): Promise<BundleFiles> {
   const files = new Map<string, Uint8Array>()
-  for (let at = 0; at < entries.length; at += maxParallelReads) {
+  for (let at = 0; at < entries.length; at += maxParallelBundleFileReads) {
     const read = await Promise.all(
       entries
-        .slice(at, at + maxParallelReads)
+        .slice(at, at + maxParallelBundleFileReads)
         .map(async ({ path, oid }) => [path, await readBundleFile(repository, oid, path)] as const),
     )
     for (const [path, bytes] of read) {
       budget.left -= bytes.length
       if (budget.left < 0)
-        throw new TooLargeError(
+        throw new ChangeTooLargeError(
           `the bundle directories are larger than ${Math.floor(maxTouchedBundleBytes / 1024 / 1024)} MB in total`,
         )
       files.set(path.slice(root.length + 1), bytes)
@@ -62,7 +62,7 @@ async function readBundleFile(
     return await repository.read(oid, maxBundleFileBytes)
   } catch (error) {
     if (isGitError(error, 'too-large'))
-      throw new TooLargeError(`${path} is larger than ${maxBundleFileBytes / 1024 / 1024} MB`)
+      throw new ChangeTooLargeError(`${path} is larger than ${maxBundleFileBytes / 1024 / 1024} MB`)
     throw error
   }
 }

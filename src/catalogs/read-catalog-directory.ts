@@ -1,13 +1,17 @@
 // Opens, reads and assembles a catalog directory on disk as opm does, without judging it.
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import type { Catalog, FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import type { Catalog, CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { fileUnreadable, linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { comparePathsInWalkOrder } from '@catalog-bot/fbc/go/walk-order'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { ReusableReadBuffer, openCatalogDirectory, type CatalogDirectoryFile } from './catalog-directory.ts'
+import {
+  ReusableReadBuffer,
+  listCatalogDirectoryFiles,
+  type CatalogDirectoryFile,
+} from './catalog-directory.ts'
 
 export type CatalogDirectoryResult =
   /** `message` is opm's. */
@@ -30,13 +34,13 @@ export type CatalogDirectoryResult =
 /** Never throws because of file contents. `factsOf` may cache. */
 export function readCatalogDirectory(
   dir: string,
-  factsOf: (bytes: Uint8Array) => FileFacts = (bytes) => parseCatalogFile(bytes),
+  factsOf: (bytes: Uint8Array) => CatalogFileFacts = (bytes) => parseCatalogFile(bytes),
 ): CatalogDirectoryResult {
-  const directory = openCatalogDirectory(dir)
+  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind === 'not-a-directory') return directory
   if (directory.kind === 'unreadable') {
     const { file, message } = directory
-    const findings = [createFinding(fileUnreadable, createFileStartLocation(file), { error: message })]
+    const findings = [createFinding(fileUnreadable, createStartOfFileLocation(file), { error: message })]
     return { kind: 'unreadable', message, findings }
   }
   const loadErrors: { file: string; message: string }[] = []
@@ -44,7 +48,7 @@ export function readCatalogDirectory(
   const memory = new ReusableReadBuffer()
   const catalog = assembleCatalog(
     directory.files.flatMap((file) => {
-      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, createFileStartLocation(file.path), {}))
+      if (file.leadsOut) linked.push(createFinding(linkLeadsOut, createStartOfFileLocation(file.path), {}))
       const bytes = file.read(memory)
       if ('error' in bytes) {
         loadErrors.push({ file: file.path, message: bytes.error })
@@ -55,28 +59,28 @@ export function readCatalogDirectory(
   )
   const unreadable = new FindingList()
   for (const { file, message } of loadErrors)
-    unreadable.add(fileUnreadable, createFileStartLocation(file), { error: message })
+    unreadable.add(fileUnreadable, createStartOfFileLocation(file), { error: message })
   const byPath = new Map(directory.files.map((file) => [file.path, file]))
   return {
     kind: 'catalog',
-    catalog: addLoadErrors(catalog, loadErrors),
+    catalog: addFileErrorsToCatalog(catalog, loadErrors),
     unreadable: unreadable.sorted(),
     linked,
-    bytesOf: (path) => readFileBytes(byPath.get(path)),
+    bytesOf: (path) => readCatalogFileBytes(byPath.get(path)),
     paths: [...byPath.keys()],
   }
 }
 
 /** An unopened file fails the load like an invalid one; the first in walk order decides. */
-function addLoadErrors(catalog: Catalog, more: Catalog['loadErrors']): Catalog {
+function addFileErrorsToCatalog(catalog: Catalog, more: Catalog['loadErrors']): Catalog {
   if (more.length === 0) return catalog
   const loadErrors = [...catalog.loadErrors, ...more].sort((a, b) => comparePathsInWalkOrder(a.file, b.file))
   return { ...catalog, loadErrors }
 }
 
-function readFileBytes(file: CatalogDirectoryFile | undefined): Uint8Array | undefined {
+function readCatalogFileBytes(file: CatalogDirectoryFile | undefined): Uint8Array | undefined {
   const bytes = file?.read()
   return bytes === undefined || 'error' in bytes ? undefined : bytes
 }
 
-const createFileStartLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
+const createStartOfFileLocation = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })

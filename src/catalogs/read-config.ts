@@ -1,6 +1,6 @@
 import { allRules } from '../checks/all-rules.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
-import { listAncestorDirectories } from '../pull-request/layout/layout.ts'
+import { generateAncestorDirectories } from '../pull-request/layout/layout.ts'
 import type { TreeEntry } from '../pull-request/path-change.ts'
 import { maxConfigBytes, parseConfigFile, type ConfigFileProblem } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
@@ -18,13 +18,13 @@ export async function readConfig(
   const file =
     entry === undefined
       ? await findConfigPathProblem(repository, tree)
-      : await readConfigEntry(repository, entry)
+      : await readConfigTreeEntry(repository, entry)
   const { config = defaultConfig, findings } =
     file === undefined ? { findings: [] } : parseConfigFile(file, knownRuleIds)
   return { config, digest: entry?.oid ?? 'default', findings }
 }
 
-async function readConfigEntry(
+async function readConfigTreeEntry(
   repository: TreeReader,
   { mode, oid }: TreeEntry,
 ): Promise<Uint8Array | ConfigFileProblem> {
@@ -47,7 +47,7 @@ async function findConfigPathProblem(
   repository: TreeReader,
   tree: TreeSha,
 ): Promise<ConfigFileProblem | undefined> {
-  for (const folder of listAncestorDirectories(configPath))
+  for (const folder of generateAncestorDirectories(configPath))
     if (folder !== '' && (await repository.entry(tree, folder)) !== undefined) return 'below-link'
   return (await repository.list(tree, configPath)).length > 0 ? 'directory' : undefined
 }

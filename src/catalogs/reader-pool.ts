@@ -2,7 +2,7 @@
 // the App.
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
-import type { FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { WorkerFault } from '../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../adapters/workers/worker-pool.ts'
@@ -12,7 +12,7 @@ export interface CatalogFileReaderPool {
    * What the file's bytes say; undefined for a file that takes more time or memory than any file may, alone and at the
    * second try. Rejects only when a reader died of something else, twice.
    */
-  read(bytes: Uint8Array): Promise<FileFacts | undefined>
+  read(bytes: Uint8Array): Promise<CatalogFileFacts | undefined>
   close(): Promise<void>
 }
 
@@ -23,16 +23,16 @@ export interface CatalogFileReaderLimits {
   readonly memory: number
 }
 
-const defaultReaderLimits: CatalogFileReaderLimits = { time: 60_000, memory: 2048 }
+const defaultCatalogFileReaderLimits: CatalogFileReaderLimits = { time: 60_000, memory: 2048 }
 
 /** Bytes. Reading a smaller file here costs less than sending it to a reader. */
-const maxInProcessFileBytes = 32 * 1024
+const maxBytesReadInMainProcess = 32 * 1024
 
 export function openCatalogFileReaderPool(
   processes = Math.max(1, availableParallelism() - 1),
-  limits = defaultReaderLimits,
+  limits = defaultCatalogFileReaderLimits,
 ): CatalogFileReaderPool {
-  const readers = openWorkerPool<Uint8Array, FileFacts>({
+  const readers = openWorkerPool<Uint8Array, CatalogFileFacts>({
     script: new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url),
     heap: limits.memory,
     processes,
@@ -45,7 +45,7 @@ export function openCatalogFileReaderPool(
   })
   return {
     async read(bytes) {
-      if (bytes.length <= maxInProcessFileBytes) return parseCatalogFile(bytes)
+      if (bytes.length <= maxBytesReadInMainProcess) return parseCatalogFile(bytes)
       try {
         return await readers.run(bytes, limits.time)
       } catch (cause) {

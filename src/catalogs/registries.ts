@@ -1,38 +1,38 @@
 // The App's access to registries: the administrator's credentials, cached answers, and a budget for each evaluation.
 import type {
   AnswerByQuestionKind,
-  BundleAnswer,
-  ImageAnswer,
+  BundleImageAnswer,
+  ImageLookupAnswer,
   CheckQuestion,
-  UnknownAnswer,
+  InconclusiveAnswer,
 } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Cache } from '../ports/cache.ts'
-import { withQueryBudget } from '../adapters/registry/query-budget.ts'
+import { limitRegistryQueries } from '../adapters/registry/query-budget.ts'
 import {
   createCachedRegistry,
   defaultAnswerTtls,
   getImageAnswerTtl,
 } from '../adapters/registry/cached-registry.ts'
-import { createCachedBundles, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
-import { openRegistry } from '../adapters/registry/open-registry.ts'
+import { createCachedBundleReaders, type BundlePullBudget } from '../adapters/registry/cached-bundles.ts'
+import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
 
 export type ImageQuestion = Extract<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
 /** Registry access within one evaluation's budget. Never rejects. */
-export type AnswerImageQuestion = <Q extends ImageQuestion>(
+export type ImageQuestionAnswerer = <Q extends ImageQuestion>(
   question: Q,
 ) => Promise<AnswerByQuestionKind[Q['kind']]>
 
-export interface Registries {
-  forEvaluation(): AnswerImageQuestion
+export interface EvaluationRegistries {
+  forEvaluation(): ImageQuestionAnswerer
   /**
    * Asks past the cache to notice images that were deleted, and updates the cache for pull requests. Never rejects
    * because of a registry's answer.
    */
-  refreshImage(reference: string, signal: AbortSignalLike): Promise<ImageAnswer>
+  refreshImage(reference: string, signal: AbortSignalLike): Promise<ImageLookupAnswer>
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ const defaultEvaluationTimeoutMs = 90_000
 const timeoutRetrySeconds = 30
 
 /** Rejects when a file of credentials or mirrors exists but is unusable, rather than ignoring it silently. */
-export async function openRegistries({
+export async function openEvaluationRegistries({
   clock,
   store,
   environment,
@@ -65,11 +65,11 @@ export async function openRegistries({
   bundles,
   lookTime = defaultEvaluationTimeoutMs,
   showsAll = false,
-}: RegistriesOptions): Promise<Registries> {
+}: RegistriesOptions): Promise<EvaluationRegistries> {
   const access = await readRegistryAccess(environment, insecure)
-  const plain = openRegistry({ clock, ...access })
+  const plain = openRegistryClient({ clock, ...access })
   // Platforms need the manifest itself, which some registries count as a pull: asked only where the config wants them.
-  const detailed = openRegistry({ clock, ...access, platforms: true })
+  const detailed = openRegistryClient({ clock, ...access, platforms: true })
   const cached = {
     plain: createCachedRegistry(plain, { store, identity: (reference) => plain.identity(reference) }),
     detailed: createCachedRegistry(detailed, {
@@ -78,8 +78,8 @@ export async function openRegistries({
       variant: 'platforms',
     }),
   }
-  const opened = createCachedBundles(plain, { clock, store })
-  async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | UnknownAnswer> {
+  const opened = createCachedBundleReaders(plain, { clock, store })
+  async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | InconclusiveAnswer> {
     const late = {
       kind: 'unknown',
       reason: `registry lookups for this change take longer than ${lookTime / 1000} s; catalog-bot continues them in the next run`,
@@ -95,7 +95,7 @@ export async function openRegistries({
       answered.abort()
     }
   }
-  async function hideRestricted(reference: string, answer: BundleAnswer): Promise<BundleAnswer> {
+  async function hideRestricted(reference: string, answer: BundleImageAnswer): Promise<BundleImageAnswer> {
     if (showsAll || (await plain.isPubliclyReadable(reference))) return answer
     if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
     // The reason can reveal the contents of a private archive.
@@ -103,7 +103,10 @@ export async function openRegistries({
   }
   return {
     forEvaluation() {
-      const limited = { plain: withQueryBudget(cached.plain), detailed: withQueryBudget(cached.detailed) }
+      const limited = {
+        plain: limitRegistryQueries(cached.plain),
+        detailed: limitRegistryQueries(cached.detailed),
+      }
       const { readBundle, readInstall } = opened.forEvaluation(bundles)
       const ask = async (question: ImageQuestion) => {
         const { kind, reference } = question

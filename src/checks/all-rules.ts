@@ -3,7 +3,7 @@ import { bundleRules } from '@catalog-bot/bundle/rules'
 import { modelRules } from '@catalog-bot/fbc/model/rules/all'
 import { fileRules, loadRules } from '@catalog-bot/fbc/load/rules'
 import { configUnreadable } from '../config/config-unreadable.ts'
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
+import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import * as bundleDirectoryRules from './bundles/rules.ts'
 import * as commitRules from './commits/rules.ts'
 import * as imageRules from './images/rules.ts'
@@ -14,7 +14,7 @@ import { templateRules } from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
 import { catalogRules } from './validation/rules.ts'
 
-export const allRules: readonly AnyFindingRule[] = [
+export const allRules: readonly FindingRuleWithoutFormatter[] = [
   configUnreadable,
   ...Object.values(ownershipRules),
   ...Object.values(commitRules),

@@ -53,13 +53,13 @@ export interface CheckInput {
   /** What the push includes in addition to the tree. Absent: unknown. */
   readonly incomingCommits?: IncomingCommitsInput
   /** Touched packages as `opm serve` returns them, by catalog root and package. Absent: not requested. */
-  readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>
+  readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackageResponses>>
   /** Whether the base branch requires signed commits. Absent: no. */
   readonly requiresSignedCommits?: boolean
 }
 
 /** What a server of the resulting catalog returns for a package. */
-export interface ServedPackage {
+export interface ServedPackageResponses {
   readonly responses: readonly CatalogServerResponse[]
   /** Manifests, as JSON, of bundles without an image, by bundle. */
   readonly objects: ReadonlyMap<string, readonly string[]>

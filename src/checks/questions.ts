@@ -3,7 +3,7 @@
 import type { BundleFormat } from '@catalog-bot/bundle/bundle-files'
 import type { ComparableBundle } from '@catalog-bot/bundle/render/compare-with-image'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import type { InstallFacts } from './install/install-facts.ts'
+import type { BundleInstallFacts } from './install/install-facts.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { GitHubAccount } from '../pull-request/snapshot.ts'
 import type { CommitSha, UserId } from '../pull-request/ids.ts'
@@ -36,7 +36,7 @@ export type CheckQuestion =
   | { readonly kind: 'check-run'; readonly commit: CommitSha; readonly app: number; readonly name: string }
 
 /** A failure that is never the author's fault. catalog-bot asks again later. */
-export interface UnknownAnswer {
+export interface InconclusiveAnswer {
   readonly kind: 'unknown'
   /** Readable text: `quay.io answered 503`. */
   readonly reason: string
@@ -45,7 +45,7 @@ export interface UnknownAnswer {
 }
 
 /** A registry's answer for one reference. Apart from `ok`, only the next four kinds are definite. */
-export type ImageAnswer =
+export type ImageLookupAnswer =
   | {
       readonly kind: 'ok'
       readonly digest: string
@@ -63,10 +63,10 @@ export type ImageAnswer =
   | { readonly kind: 'blocked'; readonly reason: string }
   /** The registry does not reveal whether the image is missing or private. catalog-bot asks again later. */
   | { readonly kind: 'missing-or-private'; readonly reason: string }
-  | UnknownAnswer
+  | InconclusiveAnswer
 
 /** A bundle image's content, as an `olm.bundle` blob would state it, and its findings. */
-export type BundleAnswer =
+export type BundleImageAnswer =
   | {
       readonly kind: 'bundle'
       readonly digest: string
@@ -82,23 +82,26 @@ export type BundleAnswer =
       /** Locations refer to files in the bundle. */
       readonly findings: readonly Finding[]
       /** Input for a simulated install, if requested. */
-      readonly install?: InstallFacts
+      readonly install?: BundleInstallFacts
       /**
        * True if catalog-bot uses credentials that readers of its comments might lack. Findings must not repeat content
        * of the image.
        */
       readonly isRestricted?: boolean
     }
-  | Exclude<ImageAnswer, { readonly kind: 'ok' }>
+  | Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
 
-export type UserAnswer =
-  { readonly kind: 'person'; readonly person: GitHubAccount } | { readonly kind: 'nobody' } | UnknownAnswer
-export type MembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | UnknownAnswer
+export type GitHubUserAnswer =
+  | { readonly kind: 'person'; readonly person: GitHubAccount }
+  | { readonly kind: 'nobody' }
+  | InconclusiveAnswer
+export type TeamMembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | InconclusiveAnswer
 export type RepositoryRoleAnswer =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
-  | UnknownAnswer
+  | InconclusiveAnswer
 
-export type CommentAnswer = { readonly kind: 'unedited' } | { readonly kind: 'edited' } | UnknownAnswer
+export type CommentEditAnswer =
+  { readonly kind: 'unedited' } | { readonly kind: 'edited' } | InconclusiveAnswer
 
 /** `red`: completed without success. `missing`: this App has no check with this name on the commit. */
 export type CheckRunAnswer =
@@ -106,17 +109,17 @@ export type CheckRunAnswer =
   | { readonly kind: 'running' }
   | { readonly kind: 'missing' }
   | { readonly kind: 'red'; readonly conclusion: string }
-  | UnknownAnswer
+  | InconclusiveAnswer
 
 export interface AnswerByQuestionKind {
-  image: ImageAnswer
-  bundle: BundleAnswer
-  install: BundleAnswer
-  user: UserAnswer
-  'team-member': MembershipAnswer
+  image: ImageLookupAnswer
+  bundle: BundleImageAnswer
+  install: BundleImageAnswer
+  user: GitHubUserAnswer
+  'team-member': TeamMembershipAnswer
   role: RepositoryRoleAnswer
-  comment: CommentAnswer
-  branch: MembershipAnswer
+  comment: CommentEditAnswer
+  branch: TeamMembershipAnswer
   'check-run': CheckRunAnswer
 }
 

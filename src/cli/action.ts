@@ -12,13 +12,13 @@ import { toCodeSpan, toLogLine, escapeMarkdown } from '../report/escape.ts'
 import { commentMarker, renderReport } from '../report/report.ts'
 import { formatWorkflowLog } from '../report/workflow-log.ts'
 import { withLocalPullEvaluation } from './local-pull.ts'
-import { findLocalCatalogs } from './local-catalogs.ts'
-import { setExitCode, print } from './output.ts'
+import { findLocalCatalogRoots } from './local-catalogs.ts'
+import { setExitCode, printToStdout } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 import { getRulesBaseUrl } from './rule-url.ts'
-import { validateCatalogDirectories, addMissingLocation, loadSarifOptions } from './validate.ts'
+import { validateCatalogDirectories, addFallbackLocationToFinding, loadSarifOptions } from './validate.ts'
 
-type ActionRunPlan =
+type GitHubActionRunPlan =
   | {
       readonly kind: 'check'
       readonly pull: number
@@ -31,7 +31,7 @@ type ActionRunPlan =
   | { readonly kind: 'refused'; readonly why: string }
 
 /** These events run code from a branch of the repository, or from a merge group whose pull requests were already checked. */
-const validationEventNames: ReadonlySet<string> = new Set([
+const catalogValidationEventNames: ReadonlySet<string> = new Set([
   'merge_group',
   'push',
   'schedule',
@@ -53,13 +53,13 @@ const pullRequestPayloadSchema = z.object({
 
 const execFileAsync = promisify(execFile)
 
-export interface ActionOptions {
+export interface GitHubActionOptions {
   readonly sarif?: string
   readonly failOn: 'errors' | 'never'
   readonly offline?: boolean
 }
 
-interface ActionVerdict {
+interface GitHubActionVerdict {
   /** Value of the output `verdict`. */
   readonly verdict: 'merge' | 'wait' | 'blocked' | 'unknown' | 'passed' | 'failed'
   readonly isWrong: boolean
@@ -68,13 +68,13 @@ interface ActionVerdict {
   readonly summary: string
 }
 
-export async function runAction(options: ActionOptions): Promise<void> {
+export async function runGitHubAction(options: GitHubActionOptions): Promise<void> {
   try {
-    const judged = await evaluateActionEvent(options)
-    for (const line of formatWorkflowLog(judged.findings)) print(line)
+    const judged = await evaluateGitHubActionEvent(options)
+    for (const line of formatWorkflowLog(judged.findings)) printToStdout(line)
     const sarif = options.sarif
     if (sarif !== undefined) {
-      const all = judged.findings.map((finding) => addMissingLocation(finding, judged.findings))
+      const all = judged.findings.map((finding) => addFallbackLocationToFinding(finding, judged.findings))
       await writeFile(
         sarif,
         renderSarif(
@@ -83,30 +83,35 @@ export async function runAction(options: ActionOptions): Promise<void> {
         ),
       )
     }
-    await appendToRunnerFile('GITHUB_STEP_SUMMARY', `${judged.summary}\n`)
+    await appendToGitHubRunnerFile('GITHUB_STEP_SUMMARY', `${judged.summary}\n`)
     const count = (severity: Finding['severity']) =>
       judged.findings.filter((finding) => finding.severity === severity).length
-    await appendToRunnerFile(
+    await appendToGitHubRunnerFile(
       'GITHUB_OUTPUT',
-      formatActionOutputs({
+      formatGitHubActionOutputs({
         verdict: judged.verdict,
         errors: count('error'),
         warnings: count('warning'),
         sarif: sarif ?? '',
       }),
     )
-    print(toLogLine(`verdict: ${judged.verdict}`))
+    printToStdout(toLogLine(`verdict: ${judged.verdict}`))
     setExitCode(judged.isWrong && options.failOn === 'errors' ? 1 : 0)
   } catch (error) {
     // Uses toLogLine() because the message may be untrusted and the runner reads both streams.
-    print(toLogLine(`catalog-bot could not run: ${error instanceof Error ? error.message : String(error)}`))
+    printToStdout(
+      toLogLine(`catalog-bot could not run: ${error instanceof Error ? error.message : String(error)}`),
+    )
     setExitCode(2)
   }
 }
 
-async function evaluateActionEvent(options: ActionOptions): Promise<ActionVerdict> {
+async function evaluateGitHubActionEvent(options: GitHubActionOptions): Promise<GitHubActionVerdict> {
   const { GITHUB_EVENT_NAME: name, GITHUB_EVENT_PATH: path } = process.env
-  const event = planActionRun(name, path === undefined ? undefined : JSON.parse(await readFile(path, 'utf8')))
+  const event = planGitHubActionRun(
+    name,
+    path === undefined ? undefined : JSON.parse(await readFile(path, 'utf8')),
+  )
   switch (event.kind) {
     case 'refused':
       throw new Error(event.why)
@@ -118,9 +123,9 @@ async function evaluateActionEvent(options: ActionOptions): Promise<ActionVerdic
 }
 
 async function evaluatePullRequestEvent(
-  event: Extract<ActionRunPlan, { kind: 'check' }>,
-  options: ActionOptions,
-): Promise<ActionVerdict> {
+  event: Extract<GitHubActionRunPlan, { kind: 'check' }>,
+  options: GitHubActionOptions,
+): Promise<GitHubActionVerdict> {
   const { base, head } = await resolveMergeCommits(event.head)
   const { author, baseRef: baseName } = event
   const { offline } = options
@@ -166,8 +171,8 @@ async function runGit(...parameters: readonly string[]): Promise<string> {
   return (await execFileAsync('git', [...parameters])).stdout.trim()
 }
 
-async function validateAllCatalogs(): Promise<ActionVerdict> {
-  const { roots } = await findLocalCatalogs()
+async function validateAllCatalogs(): Promise<GitHubActionVerdict> {
+  const { roots } = await findLocalCatalogRoots()
   if (roots.length === 0) throw new Error('no catalog found in this repository')
   const { passed, findings } = await validateCatalogDirectories(roots)
   const lines = findings
@@ -182,7 +187,7 @@ async function validateAllCatalogs(): Promise<ActionVerdict> {
 }
 
 /** Appends to one of the runner's files. Does nothing outside of a runner, where the file does not exist. */
-async function appendToRunnerFile(
+async function appendToGitHubRunnerFile(
   variable: 'GITHUB_STEP_SUMMARY' | 'GITHUB_OUTPUT',
   text: string,
 ): Promise<void> {
@@ -190,7 +195,7 @@ async function appendToRunnerFile(
   if (file !== undefined && file !== '') await appendFile(file, text)
 }
 
-function formatActionOutputs(values: Readonly<Record<string, string | number>>): string {
+function formatGitHubActionOutputs(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
     .map(([name, value]) => {
       if (/[\r\n]/.test(String(value))) throw new Error(`the output ${name} contains a line break`)
@@ -200,7 +205,7 @@ function formatActionOutputs(values: Readonly<Record<string, string | number>>):
 }
 
 /** Decides what to do for a workflow event. Rejects unknown events, and events that combine secrets or a write token with untrusted content, regardless of what was checked out. */
-export function planActionRun(event: string | undefined, payload: unknown): ActionRunPlan {
+export function planGitHubActionRun(event: string | undefined, payload: unknown): GitHubActionRunPlan {
   if (event === 'pull_request') {
     const read = pullRequestPayloadSchema.safeParse(payload)
     if (!read.success) return { kind: 'refused', why: 'the event does not identify a pull request' }
@@ -213,7 +218,7 @@ export function planActionRun(event: string | undefined, payload: unknown): Acti
       head: head.sha,
     }
   }
-  if (event !== undefined && validationEventNames.has(event)) return { kind: 'validate' }
+  if (event !== undefined && catalogValidationEventNames.has(event)) return { kind: 'validate' }
   return {
     kind: 'refused',
     why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because it might expose secrets or a write token to untrusted code. Use "on: pull_request"`,

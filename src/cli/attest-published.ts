@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
 import { readVersion } from './version.ts'
 import { systemClock } from '../adapters/system-clock.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import type {
   CatalogImageFile,
   BuiltCatalogImage,
@@ -23,7 +23,7 @@ import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { RegistryError } from '../adapters/registry/registry-error.ts'
 import { printToStderr } from './output.ts'
 
-export interface AttestOptions {
+export interface ImageAttestationOptions {
   readonly push?: boolean
   /** False with `--no-provenance`: nothing is attached to the image. */
   readonly provenance: boolean
@@ -33,7 +33,7 @@ export interface AttestOptions {
   readonly recursive: boolean
 }
 
-export interface AttestableBuild {
+export interface AttestableImageBuild {
   /** `org.opencontainers.image.source` and `.revision` identify the commit. */
   readonly annotations: Readonly<Record<string, string>>
   readonly path?: string
@@ -45,12 +45,12 @@ export interface AttestableBuild {
 export type ImageAttester = (
   published: ImagePublishResult,
   target: PublishImageTarget,
-  origin: AttestableBuild,
+  origin: AttestableImageBuild,
 ) => Promise<ImagePublishResult>
 
 /** Opens the key before anything is pushed. The returned function resolves to the image that the tags finally refer to. */
 export async function openImageAttester(
-  { push, provenance, key: file, passwordVariable, recursive }: AttestOptions,
+  { push, provenance, key: file, passwordVariable, recursive }: ImageAttestationOptions,
   publisher: CatalogPublisher,
   registry: RegistryClient,
 ): Promise<ImageAttester> {
@@ -85,7 +85,9 @@ export async function openImageAttester(
       // Without a key, a failure is only a warning, because no one relies on unsigned data.
       if (key || !(error instanceof RegistryError || error instanceof ImageError)) throw error
       printToStderr(
-        toPrintable(`Warning: could not attach provenance to ${repository}@${digest}: ${error.message}`),
+        escapeNonPrintableCharacters(
+          `Warning: could not attach provenance to ${repository}@${digest}: ${error.message}`,
+        ),
       )
     }
     return signable
@@ -94,7 +96,7 @@ export async function openImageAttester(
 
 function toImageBuildRecord(
   { base, platforms }: BuiltCatalogImage,
-  { annotations, path, rebased }: AttestableBuild,
+  { annotations, path, rebased }: AttestableImageBuild,
 ): ImageBuildRecord {
   const repository = annotations['org.opencontainers.image.source']
   const revision = annotations['org.opencontainers.image.revision']
@@ -113,7 +115,7 @@ function toImageBuildRecord(
  * The directory relative to the current one, which can be the root of the repository. Undefined for other paths, so that
  * the provenance does not reveal paths of this machine.
  */
-export function findPathInRepository(directory: string): string | undefined {
+export function toRepositoryRelativePath(directory: string): string | undefined {
   const path = normalize(directory).split(sep).join('/').replace(/\/$/, '')
   return isAbsolute(directory) || path.startsWith('..') ? undefined : path
 }

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { basename, join, resolve } from 'node:path'
 import { getCacheDirectory } from '../catalogs/cache-directory.ts'
 import { systemClock } from '../adapters/system-clock.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import type {
   ImageBuildCache,
   CatalogImageFile,
@@ -24,18 +24,22 @@ import { renderDockerfile } from '../adapters/image/dockerfile.ts'
 import { ImageError } from '../adapters/image/image-error.ts'
 import { openCatalogPublisher } from '../adapters/image/open-catalog-publisher.ts'
 import { openPusher } from '../adapters/image/open-pusher.ts'
-import { parseReferenceOrThrow } from '../adapters/image/base-image.ts'
+import { parseImageReferenceOrThrow } from '../adapters/image/base-image.ts'
 import { formatImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { readCatalogFolder } from '../adapters/image/read-catalog-folder.ts'
 import { writeOciLayout } from '../adapters/image/write-oci-layout.ts'
-import { openRegistry } from '../adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { parseKeyValues } from './parse-key-values.ts'
-import { setExitCode, print, printJson, printToStderr } from './output.ts'
-import { findPathInRepository, openImageAttester, type AttestOptions } from './attest-published.ts'
+import { parseCommaSeparatedKeyValues } from './parse-key-values.ts'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
+import {
+  toRepositoryRelativePath,
+  openImageAttester,
+  type ImageAttestationOptions,
+} from './attest-published.ts'
 
-export interface RebaseOptions extends AttestOptions {
+export interface RebaseImageOptions extends ImageAttestationOptions {
   readonly baseImage: string
   readonly tag?: readonly string[]
   readonly extraLabels?: readonly string[]
@@ -47,7 +51,7 @@ export interface RebaseOptions extends AttestOptions {
   readonly output: 'text' | 'json'
 }
 
-export interface BuildOptions extends RebaseOptions {
+export interface BuildOptions extends RebaseImageOptions {
   readonly serveCache: boolean
   readonly uncompressed?: boolean
   readonly format: 'oci' | 'docker'
@@ -61,19 +65,19 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
   if (options.dockerfile === true) return printDockerfile(source, options)
   const list = statSync(source).isDirectory() ? undefined : parseCompositeCatalogSpec(readFileSync(source))
   const tags = options.tag ?? getCompositeListTags(list)
-  requireSingleDestination(options, tags)
+  requireSingleImageDestination(options, tags)
   await withCatalogPublisher(options, async (publisher, registry, reader) => {
     const attest = await openImageAttester(options, publisher, reader)
     const files = list ? await renderCompositeFiles(registry, list, source) : await readCatalogFolder(source)
     const order = toCatalogImageSpec(files, options)
-    const path = list ? undefined : findPathInRepository(source)
+    const path = list ? undefined : toRepositoryRelativePath(source)
     if (options.ociLayout !== undefined) {
       const image = await publisher.build(order)
       await writeOciLayout(image, options.ociLayout, tags.length > 0 ? tags : ['latest'])
       return printBuildResult(options, image, [])
     }
     const published: [string, ImagePublishResult][] = []
-    for (const target of parsePushTargets(tags, options)) {
+    for (const target of parseImagePushTargets(tags, options)) {
       const one = await publisher.publish(order, target)
       published.push([
         target.repository,
@@ -89,21 +93,21 @@ export async function runBuild(source: string, options: BuildOptions): Promise<v
   })
 }
 
-export async function runRebase(image: string, options: RebaseOptions): Promise<void> {
+export async function runImageRebase(image: string, options: RebaseImageOptions): Promise<void> {
   const tags = options.tag ?? (image.includes('@') ? [] : [image])
-  requireSingleDestination(options, tags)
+  requireSingleImageDestination(options, tags)
   await withCatalogPublisher(options, async (publisher, _registry, reader) => {
     const attest = await openImageAttester(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
-    const annotations = annotation && parseKeyValues(annotation, 'annotation')
+    const annotations = annotation && parseCommaSeparatedKeyValues(annotation, 'annotation')
     // By digest, because the build may set the image's own tag.
-    const { host, repository } = parseReferenceOrThrow(image)
+    const { host, repository } = parseImageReferenceOrThrow(image)
     const name = formatImageReference({ host, repository })
     const digest = await publisher.digestOf(image)
     const rebased = await publisher.rebase({
       image: digest === undefined ? image : `${name}@${digest}`,
       base,
-      ...(extraLabels && { labels: parseKeyValues(extraLabels, 'label') }),
+      ...(extraLabels && { labels: parseCommaSeparatedKeyValues(extraLabels, 'label') }),
       ...(annotations && { annotations }),
       ...(platform && { platforms: platform }),
     })
@@ -112,7 +116,7 @@ export async function runRebase(image: string, options: RebaseOptions): Promise<
       return printBuildResult(options, rebased, [])
     }
     const published: [string, ImagePublishResult][] = []
-    for (const target of parsePushTargets(tags, options)) {
+    for (const target of parseImagePushTargets(tags, options)) {
       const one = await publisher.push(rebased, target)
       published.push([
         target.repository,
@@ -137,8 +141,8 @@ function toCatalogImageSpec(files: readonly CatalogImageFile[], options: BuildOp
     cache: options.serveCache,
     compression: options.uncompressed === true ? 'none' : 'gzip',
     format: options.format,
-    ...(extraLabels && { labels: parseKeyValues(extraLabels, 'label') }),
-    ...(annotation && { annotations: parseKeyValues(annotation, 'annotation') }),
+    ...(extraLabels && { labels: parseCommaSeparatedKeyValues(extraLabels, 'label') }),
+    ...(annotation && { annotations: parseCommaSeparatedKeyValues(annotation, 'annotation') }),
     ...(platform && { platforms: platform }),
     ...(time !== undefined && { created: time }),
   }
@@ -149,18 +153,20 @@ function parseSourceDateEpoch(epoch: string | undefined): string | undefined {
   if (epoch === undefined || epoch === '') return undefined
   // The largest four-digit year.
   if (!/^\d{1,12}$/.test(epoch) || Number(epoch) > 253_402_300_799)
-    throw new Error(`SOURCE_DATE_EPOCH must be a number of seconds, but is "${toPrintable(epoch)}"`)
+    throw new Error(
+      `SOURCE_DATE_EPOCH must be a number of seconds, but is "${escapeNonPrintableCharacters(epoch)}"`,
+    )
   return new Date(Number(epoch) * 1000).toISOString()
 }
 
 function printDockerfile(source: string, options: BuildOptions): void {
   if (!statSync(source).isDirectory()) throw new Error(`provided root path "${source}" is not a directory`)
-  print(
+  printToStdout(
     renderDockerfile({
       directory: basename(resolve(source)),
       base: options.baseImage,
       builder: options.builderImage,
-      labels: parseKeyValues(options.extraLabels ?? [], 'label'),
+      labels: parseCommaSeparatedKeyValues(options.extraLabels ?? [], 'label'),
     }),
   )
   setExitCode(0)
@@ -170,7 +176,7 @@ function getCompositeListTags(list: CompositeCatalogSpec | undefined): readonly 
   return list?.repository === undefined || list.tag === undefined ? [] : [`${list.repository}:${list.tag}`]
 }
 
-function requireSingleDestination(options: RebaseOptions, tags: readonly string[]): void {
+function requireSingleImageDestination(options: RebaseImageOptions, tags: readonly string[]): void {
   const destinations = [options.push === true, options.dryRun === true, options.ociLayout !== undefined]
   if (destinations.filter(Boolean).length !== 1)
     throw new Error('specify exactly one of --push, --dry-run, and --oci-layout DIR')
@@ -178,9 +184,9 @@ function requireSingleDestination(options: RebaseOptions, tags: readonly string[
     throw new Error('specify the image name with --tag REGISTRY/REPOSITORY:TAG')
 }
 
-function parsePushTargets(
+function parseImagePushTargets(
   tags: readonly string[],
-  options: RebaseOptions & { readonly force?: boolean },
+  options: RebaseImageOptions & { readonly force?: boolean },
 ): readonly PublishImageTarget[] {
   const byRepository = new Map<string, string[]>()
   for (const text of tags) {
@@ -198,27 +204,27 @@ function parsePushTargets(
 }
 
 async function withCatalogPublisher(
-  options: RebaseOptions,
+  options: RebaseImageOptions,
   use: (publisher: CatalogPublisher, registry: RegistryClient, reader: RegistryClient) => Promise<void>,
 ): Promise<void> {
   const access = await readRegistryAccess(process.env, options.insecureRegistry)
-  const registry = openRegistry({ clock: systemClock, ...access })
+  const registry = openRegistryClient({ clock: systemClock, ...access })
   const { credentials, egress } = access
   const pusher = openPusher({ clock: systemClock, credentials, egress })
   // Doesn't use mirrors, because their tags might be outdated.
-  const published = openRegistry({ clock: systemClock, ...access, rules: [] })
+  const published = openRegistryClient({ clock: systemClock, ...access, rules: [] })
   const publisher = openCatalogPublisher({
     registry,
     published,
     pusher,
-    buildCache: openDiskBuildCache(),
+    buildCache: openDiskImageBuildCache(),
     packsIn: 'here',
   })
   try {
     await use(publisher, registry, published)
   } catch (error) {
     if (!(error instanceof ImageError) || !['invalid-catalog', 'no-cache'].includes(error.code)) throw error
-    printToStderr(`Error: ${error.message.split('\n').map(toPrintable).join('\n')}`)
+    printToStderr(`Error: ${error.message.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
     setExitCode(1)
   } finally {
     await publisher.close()
@@ -228,7 +234,7 @@ async function withCatalogPublisher(
 }
 
 /** Uses the user's cache folder. Treats errors as missing entries. */
-function openDiskBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
+function openDiskImageBuildCache(folder = join(getCacheDirectory(), 'images')): ImageBuildCache {
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   return {
     async get(key) {
@@ -252,7 +258,7 @@ function openDiskBuildCache(folder = join(getCacheDirectory(), 'images')): Image
 }
 
 function printBuildResult(
-  options: RebaseOptions,
+  options: RebaseImageOptions,
   image: BuiltCatalogImage | undefined,
   published: readonly (readonly [string, ImagePublishResult])[],
 ): void {
@@ -271,14 +277,14 @@ function printBuildResult(
       })),
     })
   } else {
-    if (image) for (const line of describeImage(image)) print(line)
+    if (image) for (const line of describeBuiltImage(image)) printToStdout(line)
     for (const [repository, one] of published)
-      for (const line of describePublishedImage(repository, one, options.dryRun === true)) print(line)
+      for (const line of describePublishedImage(repository, one, options.dryRun === true)) printToStdout(line)
   }
   setExitCode(0)
 }
 
-function describeImage({ digest, platforms, base, layer }: BuiltCatalogImage): readonly string[] {
+function describeBuiltImage({ digest, platforms, base, layer }: BuiltCatalogImage): readonly string[] {
   const { packages, bundles, size, uncompressed, cacheDigest } = layer
   return [
     `image ${digest} for ${platforms.join(', ')}`,
@@ -295,7 +301,7 @@ function describePublishedImage(
   isDryRun: boolean,
 ): readonly string[] {
   return published.tags.map(({ tag, before, after }) => {
-    const name = toPrintable(`${repository}:${tag}`)
+    const name = escapeNonPrintableCharacters(`${repository}:${tag}`)
     if (published.unchanged || before === after) return `unchanged: ${name} is ${after}`
     const verb = isDryRun ? 'would be set' : 'set'
     return before === undefined

@@ -13,10 +13,10 @@ import { renderText } from '@catalog-bot/findings/render-text'
 import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
 import { supportsColor } from './color.ts'
-import { setExitCode, print } from './output.ts'
+import { setExitCode, printToStdout } from './output.ts'
 import { readBundleDirectory, requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
-export interface BundleOptions {
+export interface BundleCommandOptions {
   readonly output: 'text' | 'json'
   readonly insecureRegistry?: readonly string[]
   readonly migrateLevel?: string
@@ -24,13 +24,13 @@ export interface BundleOptions {
   readonly suite?: string
 }
 
-export async function runBundleValidate(name: string, options: BundleOptions): Promise<void> {
+export async function runBundleValidate(name: string, options: BundleCommandOptions): Promise<void> {
   const requestedSuites = parseSuiteSelectors(options.suite ?? '')
   if ('unknown' in requestedSuites)
     throw new Error(
       `unknown suite "${requestedSuites.unknown}"; use one of: ${suiteNames.join(', ')}, operatorframework, all`,
     )
-  const { files, labels } = await loadBundle(name, options)
+  const { files, labels } = await loadBundleFiles(name, options)
   const { format, findings } = validateBundle(files, {
     packedSize: computeGzippedSize,
     suites: requestedSuites.suites,
@@ -39,29 +39,30 @@ export async function runBundleValidate(name: string, options: BundleOptions): P
   const passed = findings.every(({ severity }) => severity !== 'error')
   const rejection = format === 'registry+v1' ? readRegistryBundle(files).problem : undefined
   const report = { dir: name, passed, ...(rejection !== undefined && { message: rejection }), findings }
-  if (options.output === 'json') print(renderJson(report))
+  if (options.output === 'json') printToStdout(renderJson(report))
   else {
     const textOf = (file: string) => {
       const bytes = files.get(file)
       return bytes && new TextDecoder().decode(bytes)
     }
-    print(`${name}: ${format ?? 'not a bundle'}, ${passed ? 'passed' : 'failed'}`)
-    if (findings.length > 0) print(renderText(findings, { textOf, color: supportsColor(process.stdout) }))
+    printToStdout(`${name}: ${format ?? 'not a bundle'}, ${passed ? 'passed' : 'failed'}`)
+    if (findings.length > 0)
+      printToStdout(renderText(findings, { textOf, color: supportsColor(process.stdout) }))
   }
   setExitCode(passed ? 0 : 1)
 }
 
-export async function runBundleRender(reference: string, options: BundleOptions): Promise<void> {
-  const { files, image } = await loadBundle(reference, options)
+export async function runBundleRender(reference: string, options: BundleCommandOptions): Promise<void> {
+  const { files, image } = await loadBundleFiles(reference, options)
   const { bundle, problem } = readRegistryBundle(files)
   if (!bundle) throw new Error(`${reference} cannot be rendered: ${problem}`)
   const csvMetadata = options.migrateLevel === 'bundle-object-to-csv-metadata'
   const unmigratable = csvMetadata ? findMigrationProblem(bundle, image) : undefined
   if (unmigratable !== undefined) throw new Error(`${reference} cannot be rendered: ${unmigratable}`)
-  print(JSON.stringify(renderBundle(bundle, image, { csvMetadata }), undefined, 4))
+  printToStdout(JSON.stringify(renderBundle(bundle, image, { csvMetadata }), undefined, 4))
 }
 
-interface LoadedBundle {
+interface BundleFilesWithLabels {
   readonly files: BundleFiles
   /** '' for a directory. */
   readonly image: string
@@ -69,7 +70,7 @@ interface LoadedBundle {
 }
 
 /** As in opm, an existing path is a directory, and anything else is an image. */
-async function loadBundle(name: string, options: BundleOptions): Promise<LoadedBundle> {
+async function loadBundleFiles(name: string, options: BundleCommandOptions): Promise<BundleFilesWithLabels> {
   const found = statSync(name, { throwIfNoEntry: false })
   if (found) {
     if (!found.isDirectory()) throw new Error(`${name} is not a directory`)

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
-import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
-import { openCatalogDirectory } from '../catalogs/catalog-directory.ts'
+import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
+import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
 import { getCatalogDirectory, pullBundleOrCatalog } from '../adapters/registry/pull-bundle.ts'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
@@ -25,7 +25,7 @@ export async function readCatalogFiles(
     throw new Error(`${name} is not a catalog image: it has no label with the location of the catalog`)
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
   const ignores = [...below].filter(([path]) => isIgnoreFile(path))
-  const { files: paths, loadError } = selectFiles(
+  const { files: paths, loadError } = selectCatalogFiles(
     below.keys(),
     new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
   )
@@ -34,7 +34,7 @@ export async function readCatalogFiles(
 }
 
 function readDirectoryFiles(dir: string): readonly CatalogSourceFile[] {
-  const directory = openCatalogDirectory(dir)
+  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   return directory.files.map((file) => ({
     path: file.path,

@@ -1,41 +1,41 @@
 // `check`: makes the whole decision for a local Git repository. Exit code 0: catalog-bot would merge; 1: it would not.
 import type { PullRequestChange } from '../pull-request/change.ts'
-import type { Evaluation } from '../evaluate/evaluate.ts'
+import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import { findBaseBreakingCommits } from '../evaluate/find-base-breaks.ts'
-import { TooLargeError } from '../catalogs/evaluation-budget.ts'
+import { ChangeTooLargeError } from '../catalogs/evaluation-budget.ts'
 import { compareFindings } from '@catalog-bot/findings/finding'
 import { renderText } from '@catalog-bot/findings/render-text'
-import { createTooLargeReason } from '../policy/decide.ts'
+import { createTooLargePullReason } from '../policy/decide.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { describeBaseBreaksAsText, type BaseBreak } from '../report/describe-base-breaks.ts'
+import { describeBaseBreakagesAsText, type BaseBranchBreakage } from '../report/describe-base-breaks.ts'
 import { formatChangeAsText, describeChangeLines } from '../report/describe-change.ts'
 import { describeProjectedChange } from '../report/describe-projected-change.ts'
 import { toOneLine } from '../report/escape.ts'
 import { withLocalPullEvaluation, type LocalPullOptions } from './local-pull.ts'
-import { setExitCode, print, printJson } from './output.ts'
+import { setExitCode, printToStdout, printJson } from './output.ts'
 
-export interface CheckOptions extends LocalPullOptions {
+export interface CheckCommandOptions extends LocalPullOptions {
   readonly output: 'text' | 'json'
 }
 
-export async function checkPull(options: CheckOptions): Promise<void> {
+export async function runCheckCommand(options: CheckCommandOptions): Promise<void> {
   const {
     verdict,
     change,
     becoming = [],
     baseBreaks = [],
-  } = await evaluateCheck(options).catch(toLimitExceededVerdict)
+  } = await evaluateLocalCheck(options).catch(toLimitExceededVerdict)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
   if (options.output === 'json')
     printJson({
       verdict: verdict.kind,
       reasons: verdict.reasons,
-      change: toChangeJson(change),
+      change: toPullRequestChangeJson(change),
       findings,
     })
   else if (verdict.reasons.some(({ code }) => code === 'nothing-to-merge'))
-    print(
+    printToStdout(
       toOneLine(
         `Nothing to merge: ${options.head} has no commits that ${'baseRef' in verdict ? verdict.baseRef : 'the base branch'} lacks.`,
       ),
@@ -51,19 +51,19 @@ export async function checkPull(options: CheckOptions): Promise<void> {
           ]
         : []),
       ...(findings.length > 0 ? [renderText(findings).trimEnd()] : []),
-      ...describeBaseBreaksAsText(baseBreaks).map((line) => toOneLine(line)),
+      ...describeBaseBreakagesAsText(baseBreaks).map((line) => toOneLine(line)),
       `${verdict.kind}: ${verdict.reasons.map(({ text, who }) => toOneLine(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
     ]
-    print(sections.join('\n\n'))
+    printToStdout(sections.join('\n\n'))
   }
   setExitCode(verdict.kind === 'merge' ? 0 : 1)
 }
 
-type CheckEvaluation = Pick<Evaluation, 'change' | 'becoming' | 'verdict'> & {
-  readonly baseBreaks: readonly BaseBreak[]
+type LocalCheckEvaluation = Pick<SnapshotEvaluation, 'change' | 'becoming' | 'verdict'> & {
+  readonly baseBreaks: readonly BaseBranchBreakage[]
 }
 
-function evaluateCheck(options: CheckOptions): Promise<CheckEvaluation> {
+function evaluateLocalCheck(options: CheckCommandOptions): Promise<LocalCheckEvaluation> {
   return withLocalPullEvaluation(options, async (evaluation, repository, loader) => {
     const { verdict, config } = evaluation
     const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
@@ -73,18 +73,18 @@ function evaluateCheck(options: CheckOptions): Promise<CheckEvaluation> {
 }
 
 /** Turns an exceeded limit into a verdict. Rethrows any other failure. */
-function toLimitExceededVerdict(error: unknown): Pick<Evaluation, 'change' | 'becoming'> & {
-  baseBreaks?: readonly BaseBreak[]
+function toLimitExceededVerdict(error: unknown): Pick<SnapshotEvaluation, 'change' | 'becoming'> & {
+  baseBreaks?: readonly BaseBranchBreakage[]
   verdict: Pick<PullVerdict, 'kind' | 'reasons' | 'outcomes'>
 } {
-  if (!(error instanceof TooLargeError) && !isGitError(error, 'too-large')) throw error
+  if (!(error instanceof ChangeTooLargeError) && !isGitError(error, 'too-large')) throw error
   return {
-    verdict: { kind: 'blocked', reasons: [createTooLargeReason(error.message)], outcomes: [] },
+    verdict: { kind: 'blocked', reasons: [createTooLargePullReason(error.message)], outcomes: [] },
     change: { paths: [], catalogs: [], references: [] },
   }
 }
 
-export function toChangeJson(change: PullRequestChange): unknown {
+export function toPullRequestChangeJson(change: PullRequestChange): unknown {
   return {
     ...change,
     catalogs: change.catalogs.map(({ root, version, packages }) => ({

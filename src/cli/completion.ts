@@ -32,7 +32,7 @@ function listCommandCompletions(program: Command): CommandCompletion[] {
       const help = command.createHelp()
       const commands = help.visibleCommands(command).filter((one) => one.name() !== 'help')
       return {
-        path: getCommandWords(command),
+        path: getSubcommandPath(command),
         description: command.description(),
         commands: commands.map((one) => ({ name: one.name(), description: one.description() })),
         options: help.visibleOptions(command),
@@ -46,12 +46,12 @@ function isVisibleCommand(command: Command): boolean {
   return parent === null || parent.createHelp().visibleCommands(parent).includes(command)
 }
 
-function getCommandWords(command: Command): string {
+function getSubcommandPath(command: Command): string {
   if (command.parent === null) return ''
-  return `${getCommandWords(command.parent)} ${command.name()}`.trim()
+  return `${getSubcommandPath(command.parent)} ${command.name()}`.trim()
 }
 
-function getFlags({ short, long }: Option): string[] {
+function getOptionFlags({ short, long }: Option): string[] {
   return [long, short].filter((flag) => flag !== undefined)
 }
 
@@ -63,10 +63,10 @@ function renderBashScript(program: Command): string {
     const valued = options.filter(doesOptionTakeValue)
     const chosen = valued.filter(({ argChoices }) => argChoices)
     return `    '${path}')
-      words='${words.join(' ')}' flags='${options.flatMap(getFlags).join(' ')}'
+      words='${words.join(' ')}' flags='${options.flatMap(getOptionFlags).join(' ')}'
       case "$before" in
-${chosen.map((option) => `        ${getFlags(option).join('|')}) words='${option.argChoices?.join(' ')}' flags='' ;;`).join('\n')}
-${formatFlagsWithValue(valued.filter((option) => !chosen.includes(option)))}
+${chosen.map((option) => `        ${getOptionFlags(option).join('|')}) words='${option.argChoices?.join(' ')}' flags='' ;;`).join('\n')}
+${formatBashFlagsWithValue(valued.filter((option) => !chosen.includes(option)))}
       esac ;;`
   })
   return `# bash completion for catalog-bot: source <(catalog-bot completion bash)
@@ -93,8 +93,8 @@ complete -o bashdefault -o default -F _catalog_bot catalog-bot
 `
 }
 
-function formatFlagsWithValue(options: readonly Option[]): string {
-  const flags = options.flatMap(getFlags)
+function formatBashFlagsWithValue(options: readonly Option[]): string {
+  const flags = options.flatMap(getOptionFlags)
   return flags.length === 0 ? '' : `        ${flags.join('|')}) words='' flags='' ;;`
 }
 
@@ -103,7 +103,7 @@ function renderZshScript(program: Command): string {
     const described = commands.map(
       ({ name, description }) => `    ${escapeForZsh(`${name}:${description.replaceAll(':', '\\:')}`)}`,
     )
-    const specs = options.map((option) => `    ${escapeForZsh(formatZshSpec(option))}`).join(' \\\n')
+    const specs = options.map((option) => `    ${escapeForZsh(formatZshOptionSpec(option))}`).join(' \\\n')
     const name = toShellFunctionName(path)
     if (commands.length === 0)
       return `${name}() {
@@ -143,8 +143,8 @@ function toShellFunctionName(path: string): string {
   return `_catalog_bot${path === '' ? '' : `_${path.replace(/\W/g, '_')}`}`
 }
 
-function formatZshSpec(option: Option): string {
-  const [flag = '', ...others] = getFlags(option)
+function formatZshOptionSpec(option: Option): string {
+  const [flag = '', ...others] = getOptionFlags(option)
   const words = option.description.replaceAll(/[[\]]/g, String.raw`\$&`).replaceAll(':', String.raw`\:`)
   const action = option.argChoices ? `(${option.argChoices.join(' ')})` : '_files'
   const value = doesOptionTakeValue(option) ? `:value:${action}` : ''

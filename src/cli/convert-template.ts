@@ -2,8 +2,8 @@
 // 1: the file is not a catalog (prints opm's message); 2: the command could not run.
 import { readFileSync, statSync } from 'node:fs'
 import { convertToTemplate, type TemplateConversionKind } from '@catalog-bot/fbc/template/convert-template'
-import { toPrintable } from '@catalog-bot/findings/printable'
-import { setExitCode, print, printToStderr } from './output.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 
 export interface ConvertTemplateOptions {
   readonly output: 'json' | 'yaml'
@@ -15,8 +15,9 @@ export function convertTemplate(
   { output }: ConvertTemplateOptions,
 ): void {
   const read = convertToTemplate(kind, readFileOrStdin(file), output)
-  if (read.ok) print(read.value)
-  else printToStderr(`Error: converting: ${read.error.split('\n').map(toPrintable).join('\n')}`)
+  if (read.ok) printToStdout(read.value)
+  else
+    printToStderr(`Error: converting: ${read.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
   setExitCode(read.ok ? 0 : 1)
 }
 

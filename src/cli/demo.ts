@@ -1,8 +1,8 @@
 // `demo`: exits with 0 only if every outcome is as expected.
 import { extname } from 'node:path'
-import { setExitCode, print } from './output.ts'
+import { setExitCode, printToStdout } from './output.ts'
 
-export interface DemoOptions {
+export interface DemoCommandOptions {
   readonly keep?: boolean
   readonly verbose?: boolean
 }
@@ -27,16 +27,16 @@ export type DemoRunner = (telling: DemoRunOptions) => Promise<boolean>
 const demoScriptPath =
   extname(import.meta.url) === '.ts' ? '../../sandbox/demo/run-demo.ts' : '../demo/run-demo.js'
 
-export async function runDemoCommand({ keep, verbose }: DemoOptions): Promise<void> {
+export async function runDemoCommand({ keep, verbose }: DemoCommandOptions): Promise<void> {
   const { runDemo } = (await import(new URL(demoScriptPath, import.meta.url).href)) as {
     readonly runDemo: DemoRunner
   }
   const good = await runDemo({
-    print,
+    print: printToStdout,
     verbose,
     ...(keep === true && {
       keep: async (addresses: readonly string[]) => {
-        print(['', 'The demo keeps running. Press Ctrl-C to stop it:', ...addresses].join('\n'))
+        printToStdout(['', 'The demo keeps running. Press Ctrl-C to stop it:', ...addresses].join('\n'))
         await new Promise<void>((resolve) => process.once('SIGINT', resolve))
       },
     }),

@@ -1,8 +1,8 @@
 // Evaluates what `doctor` collected about permissions, deliveries, clock, proxy, and registries.
-import type { ImageAnswer } from '../checks/questions.ts'
+import type { ImageLookupAnswer } from '../checks/questions.ts'
 import { selectProxy, proxyVariables } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../policy/merge-requirements.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
 export interface DiagnosisFinding {
   readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'
@@ -64,13 +64,13 @@ export function diagnoseWebhookDeliveries(
     return {
       about,
       ok: true,
-      text: `the last ${delivered.length} succeeded, most recently at ${toPrintable(last.at)}`,
+      text: `the last ${delivered.length} succeeded, most recently at ${escapeNonPrintableCharacters(last.at)}`,
     }
   const why = failed[0]?.status === 0 ? 'no response' : `HTTP status ${failed[0]?.status}`
   return {
     about,
     ok: last === failed[0] ? false : undefined,
-    text: `${failed.length} of the last ${delivered.length} failed, most recently at ${toPrintable(failed[0]?.at ?? '')} (${why})`,
+    text: `${failed.length} of the last ${delivered.length} failed, most recently at ${escapeNonPrintableCharacters(failed[0]?.at ?? '')} (${why})`,
   }
 }
 
@@ -78,7 +78,7 @@ export function diagnoseWebhookDeliveries(
 const maxClockSkewSeconds = 30
 
 /** `answered` is an answer's `Date`; `now` is the local time halfway through the request. */
-export function diagnoseClock(answered: string | undefined, now: number): DiagnosisFinding {
+export function diagnoseClockSkew(answered: string | undefined, now: number): DiagnosisFinding {
   const there = Date.parse(answered ?? '')
   if (Number.isNaN(there))
     return { about: 'clock', ok: undefined, text: "GitHub's response does not contain a time" }
@@ -119,11 +119,13 @@ export function diagnoseProxy(
   return {
     about: 'proxy',
     ok: undefined,
-    text: `${name} is set to ${toPrintable(proxy?.url ?? 'no proxy')}; ${registries[proxySetting === 'off' || proxySetting === 'name' ? proxySetting : 'address']}`,
+    text: `${name} is set to ${escapeNonPrintableCharacters(proxy?.url ?? 'no proxy')}; ${registries[proxySetting === 'off' || proxySetting === 'name' ? proxySetting : 'address']}`,
   }
 }
 
-export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): readonly DiagnosisFinding[] {
+export function diagnoseRegistries(
+  answers: ReadonlyMap<string, ImageLookupAnswer>,
+): readonly DiagnosisFinding[] {
   if (answers.size === 0)
     return [
       {
@@ -134,8 +136,13 @@ export function diagnoseRegistries(answers: ReadonlyMap<string, ImageAnswer>): r
     ]
   return [...answers].map(([host, answer]): DiagnosisFinding => {
     const isThere = answer.kind === 'ok' || answer.kind === 'missing' || answer.kind === 'missing-or-private'
-    if (isThere) return { about: 'registries', ok: true, text: `${toPrintable(host)} responds` }
-    return { about: 'registries', ok: false, text: `${toPrintable(host)}: ${toPrintable(answer.reason)}` }
+    if (isThere)
+      return { about: 'registries', ok: true, text: `${escapeNonPrintableCharacters(host)} responds` }
+    return {
+      about: 'registries',
+      ok: false,
+      text: `${escapeNonPrintableCharacters(host)}: ${escapeNonPrintableCharacters(answer.reason)}`,
+    }
   })
 }
 

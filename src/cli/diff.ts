@@ -11,12 +11,12 @@ import {
   type DescriptionLine,
 } from '../report/describe-change.ts'
 import { renderMermaidBlock } from '../report/fenced-mermaid.ts'
-import { toChangeJson } from './check.ts'
+import { toPullRequestChangeJson } from './check.ts'
 import { evaluateLocalPull } from './local-pull.ts'
-import { setExitCode, print, printJson, printToStderr } from './output.ts'
-import { writeGraphPictures } from './write-pictures.ts'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
+import { writeGraphFiles } from './write-pictures.ts'
 
-export interface DiffOptions {
+export interface DiffCommandOptions {
   readonly repo: string
   /** Default: the default branch of the remote. */
   readonly base?: string
@@ -26,7 +26,7 @@ export interface DiffOptions {
   readonly out?: string
 }
 
-export async function printDiff(options: DiffOptions): Promise<void> {
+export async function printCatalogDiff(options: DiffCommandOptions): Promise<void> {
   const { output, out } = options
   if (out !== undefined && output !== 'svg') throw new Error('--out requires -o svg')
   const {
@@ -38,22 +38,22 @@ export async function printDiff(options: DiffOptions): Promise<void> {
     throw new Error(`base and head have merge conflicts in ${merge.paths.join(', ')}`)
   switch (output) {
     case 'text':
-      print(formatChangeAsText(toDiffLines(change, becoming)).join('\n'))
+      printToStdout(formatChangeAsText(formatDiffLines(change, becoming)).join('\n'))
       break
     case 'json':
-      printJson(toChangeJson(change))
+      printJson(toPullRequestChangeJson(change))
       break
     case 'markdown':
-      print(renderMarkdownDiff(change, becoming))
+      printToStdout(renderMarkdownDiff(change, becoming))
       break
     case 'mermaid': {
       const graph = renderDiffGraph(change, becoming)
       if (graph === undefined) printToStderr('No channel changes, or the changes are too large to draw.')
-      else print(graph)
+      else printToStdout(graph)
       break
     }
     case 'svg':
-      writeGraphPictures(
+      writeGraphFiles(
         drawDiffGraph(change, becoming).map(({ catalogs, drawing }) => ({
           name: drawing.package,
           // Distinguishes the files of a package that changes differently in different catalogs.
@@ -67,7 +67,10 @@ export async function printDiff(options: DiffOptions): Promise<void> {
 }
 
 /** Bundle directories don't change a catalog yet, so their projected effect comes after the changes. */
-function toDiffLines(change: PullRequestChange, projected: readonly ProjectedCatalog[]): DescriptionLine[] {
+function formatDiffLines(
+  change: PullRequestChange,
+  projected: readonly ProjectedCatalog[],
+): DescriptionLine[] {
   return [...describeChangeLines(change), ...describeProjectedChange(projected)]
 }
 
@@ -87,7 +90,7 @@ function renderDiffGraph(
 }
 
 function renderMarkdownDiff(change: PullRequestChange, projected: readonly ProjectedCatalog[]): string {
-  const lines = formatChangeAsMarkdown(toDiffLines(change, projected))
+  const lines = formatChangeAsMarkdown(formatDiffLines(change, projected))
   const graph = renderDiffGraph(change, projected)
   return [...lines, ...(graph === undefined ? [] : ['', renderMermaidBlock(graph)])].join('\n')
 }

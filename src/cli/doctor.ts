@@ -23,7 +23,7 @@ import { readBranchRules } from '../adapters/github/read-branch-rules.ts'
 import { formatMergePlanAsText } from '../report/merge-plan.ts'
 import { scanImages } from '../adapters/registry/scan-images.ts'
 import {
-  diagnoseClock,
+  diagnoseClockSkew,
   diagnoseWebhookDeliveries,
   diagnosePermissions,
   diagnoseProxy,
@@ -32,12 +32,12 @@ import {
   type WebhookDeliveryStatus,
   type DiagnosisFinding,
 } from './diagnosis.ts'
-import { setExitCode, print, printJson, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
 import { findPackageFolder } from './version.ts'
 
-export interface DoctorOptions {
+export interface DoctorCommandOptions {
   readonly repository?: string
   readonly branch?: string
   readonly config?: string
@@ -51,28 +51,28 @@ export interface DoctorOptions {
   readonly output: 'text' | 'json'
 }
 
-interface DiagnosisReport {
+interface DoctorDiagnosisReport {
   readonly app: number
   readonly rules: BranchRules
   readonly permissions: TokenPermissions | undefined
   readonly remarks: readonly DiagnosisFinding[]
 }
 
-export async function runDoctor(named: string | undefined, options: DoctorOptions): Promise<void> {
+export async function runDoctor(named: string | undefined, options: DoctorCommandOptions): Promise<void> {
   if ((named === undefined) === (options.repository === undefined))
     throw new Error('specify exactly one repository: catalog-bot doctor OWNER/NAME')
   const repository = parseRepository(named ?? options.repository ?? '')
-  const config = await readConfigFile(options.config)
+  const config = await readLocalConfigFile(options.config)
   const {
     app,
     rules,
     permissions,
     remarks: ofGitHub,
-  } = await runDiagnosis(options, repository, readSettings(process.env))
+  } = await collectDiagnosisReport(options, repository, readSettings(process.env))
   const input = toMergePlanInput(config, { rules, permissions, app })
   const plan = chooseMergeStrategy(input)
   const rulesets = buildRecommendedRulesets(rules.branch, app, input.checksToRequire)
-  if (options.rulesets !== undefined) await writeRulesets(options.rulesets, rulesets)
+  if (options.rulesets !== undefined) await writeRulesetFiles(options.rulesets, rulesets)
   const proxy = diagnoseProxy(process.env)
   const remarks = [...ofGitHub, ...(proxy ? [proxy] : []), ...(await probeRegistries(config, options))]
   if (options.output === 'json')
@@ -85,35 +85,35 @@ export async function runDoctor(named: string | undefined, options: DoctorOption
       rulesets,
       remarks,
     })
-  else print(`${formatMergePlanAsText(rules.branch, plan)}\n${formatDiagnosisFindings(remarks)}`)
+  else printToStdout(`${formatMergePlanAsText(rules.branch, plan)}\n${formatDiagnosisFindings(remarks)}`)
   const isWell = remarks.every(({ ok }) => ok !== false) && plan.method && plan.missing.length === 0
   // A setting that could not be read might prevent the merge.
   const isUnread = permissions === undefined || rules.unread.length > 0
   setExitCode(!isWell ? 1 : isUnread ? 2 : 0)
 }
 
-async function readConfigFile(path: string | undefined): Promise<Config> {
+async function readLocalConfigFile(path: string | undefined): Promise<Config> {
   const parsed = parseConfig(path === undefined ? undefined : await readFile(path, 'utf8'))
   if (parsed.kind === 'config') return parsed.config
   throw new Error(`the configuration is invalid: ${parsed.findings.map(({ what }) => what).join('; ')}`)
 }
 
-async function runDiagnosis(
-  options: DoctorOptions,
+async function collectDiagnosisReport(
+  options: DoctorCommandOptions,
   repository: RepositoryName,
   settings: BotSettings,
-): Promise<DiagnosisReport> {
+): Promise<DoctorDiagnosisReport> {
   return settings.credentials === undefined
-    ? diagnoseWithToken(options, repository, settings)
-    : diagnoseAsApp(options, repository, settings, settings.credentials)
+    ? diagnoseWithUserToken(options, repository, settings)
+    : diagnoseWithAppCredentials(options, repository, settings, settings.credentials)
 }
 
-async function diagnoseAsApp(
-  { branch }: DoctorOptions,
+async function diagnoseWithAppCredentials(
+  { branch }: DoctorCommandOptions,
   repository: RepositoryName,
   { apiUrl, throttle, writePause }: BotSettings,
   credentials: NonNullable<BotSettings['credentials']>,
-): Promise<DiagnosisReport> {
+): Promise<DoctorDiagnosisReport> {
   const log = pino({ level: 'silent' })
   const app = openGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
   const octokit = await app.octokit(await app.installationOn(repository))
@@ -121,18 +121,18 @@ async function diagnoseAsApp(
   const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))
   const permissions = await app.permissionsOn(repository)
   const remarks = [
-    diagnosePermissions(readManifestPermissions(), permissions),
+    diagnosePermissions(readAppManifestPermissions(), permissions),
     diagnoseWebhookDeliveries(await fetchWebhookDeliveries(app)),
     await checkClockSkew(octokit),
   ]
   return { app: app.appId, rules, permissions, remarks }
 }
 
-async function diagnoseWithToken(
-  { branch, app: given, tokenVariable }: DoctorOptions,
+async function diagnoseWithUserToken(
+  { branch, app: given, tokenVariable }: DoctorCommandOptions,
   repository: RepositoryName,
   { apiUrl }: BotSettings,
-): Promise<DiagnosisReport> {
+): Promise<DoctorDiagnosisReport> {
   const app = given
   if (app === undefined)
     throw new Error(
@@ -170,7 +170,7 @@ async function checkClockSkew(octokit: {
 }): Promise<DiagnosisFinding> {
   const before = systemClock.now()
   const { headers } = await octokit.request('GET /rate_limit')
-  return diagnoseClock(headers.date, (before + systemClock.now()) / 2)
+  return diagnoseClockSkew(headers.date, (before + systemClock.now()) / 2)
 }
 
 /** Resolves to undefined if GitHub doesn't report deliveries, as for an App without a webhook. */
@@ -185,7 +185,7 @@ async function fetchWebhookDeliveries({
   }
 }
 
-function readManifestPermissions(): Readonly<Record<string, string>> {
+function readAppManifestPermissions(): Readonly<Record<string, string>> {
   const manifest = parse(readFileSync(join(findPackageFolder(), 'app.yml'), 'utf8')) as {
     readonly default_permissions: Readonly<Record<string, string>>
   }
@@ -193,7 +193,10 @@ function readManifestPermissions(): Readonly<Record<string, string>> {
 }
 
 /** Requests an arbitrary image, because it only matters whether the registry responds. */
-async function probeRegistries(config: Config, options: DoctorOptions): Promise<readonly DiagnosisFinding[]> {
+async function probeRegistries(
+  config: Config,
+  options: DoctorCommandOptions,
+): Promise<readonly DiagnosisFinding[]> {
   const allowed = config.images.registries.map((one) => one.split('/')[0] ?? '')
   const hosts = [...new Set([...allowed, ...(options.registry ?? [])])]
   if (hosts.length === 0) return diagnoseRegistries(new Map())
@@ -211,7 +214,7 @@ async function probeRegistries(config: Config, options: DoctorOptions): Promise<
 
 const ignoreError = () => undefined
 
-async function writeRulesets(
+async function writeRulesetFiles(
   folder: string,
   rulesets: ReturnType<typeof buildRecommendedRulesets>,
 ): Promise<void> {

@@ -4,9 +4,9 @@ import { renderReport } from '../report/report.ts'
 import { summarizeChange } from '../report/summarize-change.ts'
 import { toProjectedChange, describeProjectedChange } from '../report/describe-projected-change.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
-import { toChangeJson } from './check.ts'
+import { toPullRequestChangeJson } from './check.ts'
 import { evaluateLocalPull, type LocalPullOptions } from './local-pull.ts'
-import { setExitCode, print } from './output.ts'
+import { setExitCode, printToStdout } from './output.ts'
 
 export async function printPullExplanation(options: LocalPullOptions): Promise<void> {
   const {
@@ -28,11 +28,11 @@ export async function printPullExplanation(options: LocalPullOptions): Promise<v
     ]),
     graph: renderChangeAsMermaid(change) ?? renderChangeAsMermaid(toProjectedChange(becoming)),
   })
-  print(
+  printToStdout(
     JSON.stringify(
       {
         snapshot,
-        facts: { config, configDigest, layout, merge, change: toChangeJson(change) },
+        facts: { config, configDigest, layout, merge, change: toPullRequestChangeJson(change) },
         findings: outcomes.flatMap((outcome) => outcome.findings),
         verdict: { ...decision, lands: permit !== undefined },
         actions: [

@@ -2,7 +2,7 @@
 import { statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { renderDockerfile } from '../adapters/image/dockerfile.ts'
-import { parseKeyValues } from './parse-key-values.ts'
+import { parseCommaSeparatedKeyValues } from './parse-key-values.ts'
 import { setExitCode, printToStderr } from './output.ts'
 
 export interface GenerateDockerfileOptions {
@@ -19,7 +19,12 @@ export function generateDockerfile(dir: string, options: GenerateDockerfileOptio
     throw new Error(`${dir} does not end with a directory name: specify the directory by its name`)
   const path = join(dirname(from), `${directory}.Dockerfile`)
   if (!statSync(from).isDirectory()) throw new Error(`provided root path "${from}" is not a directory`)
-  const text = renderDockerfile({ directory, base, builder, labels: parseKeyValues(extraLabels, 'label') })
+  const text = renderDockerfile({
+    directory,
+    base,
+    builder,
+    labels: parseCommaSeparatedKeyValues(extraLabels, 'label'),
+  })
   // Never overwrites a file, because a user might have edited it.
   writeFileSync(path, text, { flag: 'wx' })
   printToStderr(`Wrote ${path}`)

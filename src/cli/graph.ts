@@ -6,11 +6,11 @@ import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
 import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
 import { buildPackageGraphs, type PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
-import { openFileFactsCache } from '../catalogs/content-facts-cache.ts'
+import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
-import { setExitCode, print, printToStderr } from './output.ts'
-import { writeGraphPictures } from './write-pictures.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
+import { writeGraphFiles } from './write-pictures.ts'
 
 export interface GraphCommandOptions {
   readonly package?: readonly string[]
@@ -24,13 +24,13 @@ export async function printGraph(
   { package: names, output, out }: GraphCommandOptions,
 ): Promise<void> {
   const dir = named ?? (await requireSingleLocalCatalog())
-  const catalog = loadCatalog(dir)
+  const catalog = loadCatalogFromDirectory(dir)
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => names?.includes(name) ?? true)
   for (const name of new Set(names))
     if (!graphs.some((found) => found.name === name))
-      throw new Error(`${dir} has no channel in a package "${toPrintable(name)}"`)
+      throw new Error(`${dir} has no channel in a package "${escapeNonPrintableCharacters(name)}"`)
   if (output === 'svg' || out !== undefined)
-    writeGraphPictures(
+    writeGraphFiles(
       graphs.map((one) => ({ name: one.name, draw: () => drawGraphs([one], output) })),
       {
         extension: output === 'svg' ? 'svg' : 'mmd',
@@ -38,17 +38,17 @@ export async function printGraph(
         emptyMessage: `${dir} does not contain any channels.`,
       },
     )
-  else print(drawGraphs(graphs, output))
+  else printToStdout(drawGraphs(graphs, output))
   for (const { file, message } of catalog.loadErrors)
-    printToStderr(`${toPrintable(file)}: ${toPrintable(message)}`)
+    printToStderr(`${escapeNonPrintableCharacters(file)}: ${escapeNonPrintableCharacters(message)}`)
   setExitCode(catalog.loadErrors.length > 0 ? 1 : 0)
 }
 
 async function requireSingleLocalCatalog(): Promise<string> {
-  const [only = '.', ...more] = await (await import('./local-catalogs.ts')).listLocalCatalogs()
+  const [only = '.', ...more] = await (await import('./local-catalogs.ts')).listLocalCatalogDirectories()
   if (more.length === 0) return only
   throw new Error(
-    `the repository contains ${more.length + 1} catalogs; specify one of them: ${[only, ...more].map(toPrintable).join(' ')}`,
+    `the repository contains ${more.length + 1} catalogs; specify one of them: ${[only, ...more].map(escapeNonPrintableCharacters).join(' ')}`,
   )
 }
 
@@ -63,8 +63,8 @@ function drawGraphs(graphs: readonly PackageGraph[], output: GraphCommandOptions
   }
 }
 
-function loadCatalog(dir: string): Catalog {
-  const cache = openFileFactsCache()
+function loadCatalogFromDirectory(dir: string): Catalog {
+  const cache = openCatalogFileFactsCache()
   const directory = readCatalogDirectory(dir, (bytes) => cache.factsOf(bytes))
   if (directory.kind !== 'catalog') throw new Error(directory.message)
   return directory.catalog

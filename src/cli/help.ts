@@ -17,11 +17,11 @@ export function listCommands(command: Command): Command[] {
 }
 
 /** `catalog-bot bundle validate`. */
-export function getCommandPath(command: Command): string {
-  return command.parent ? `${getCommandPath(command.parent)} ${command.name()}` : command.name()
+export function getFullCommandName(command: Command): string {
+  return command.parent ? `${getFullCommandName(command.parent)} ${command.name()}` : command.name()
 }
 
 export function addUsageHintOnError(program: Command): void {
   for (const command of listCommands(program))
-    command.showHelpAfterError(`Run '${getCommandPath(command)} --help' for usage.`)
+    command.showHelpAfterError(`Run '${getFullCommandName(command)} --help' for usage.`)
 }

@@ -3,24 +3,28 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import type { ImageAnswer } from '../checks/questions.ts'
-import { openCatalogDirectory } from '../catalogs/catalog-directory.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
-import { openRegistry } from '../adapters/registry/open-registry.ts'
+import type { ImageLookupAnswer } from '../checks/questions.ts'
+import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { isReusableAnswer, scanImages, type ImageScanProgress } from '../adapters/registry/scan-images.ts'
-import { setExitCode, print, printToStderr } from './output.ts'
+import {
+  isReusableImageAnswer,
+  scanImages,
+  type ImageScanProgress,
+} from '../adapters/registry/scan-images.ts'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 
-export interface ImagesOptions {
+export interface ImagesCommandOptions {
   readonly concurrency: number
   readonly output: 'text' | 'json'
   readonly resume?: string
   readonly insecureRegistry?: readonly string[]
 }
 
-export async function checkImages(dir: string, options: ImagesOptions): Promise<void> {
-  const references = findImageReferences(dir)
-  const registry = openRegistry({
+export async function checkImages(dir: string, options: ImagesCommandOptions): Promise<void> {
+  const references = findCatalogImageReferences(dir)
+  const registry = openRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, options.insecureRegistry)),
   })
@@ -30,33 +34,35 @@ export async function checkImages(dir: string, options: ImagesOptions): Promise<
       clock: systemClock,
       concurrency,
       ...(resume !== undefined && {
-        earlier: readResumedImageAnswers(resume),
-        onAnswer: (reference: string, answer: ImageAnswer) =>
+        earlier: readImageAnswersToResume(resume),
+        onAnswer: (reference: string, answer: ImageLookupAnswer) =>
           appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
       }),
       ...(process.stderr.isTTY && { onProgress: printImageScanProgress }),
     })
     if (options.output === 'json')
-      for (const [reference, answer] of report.answers) print(JSON.stringify({ reference, ...answer }))
+      for (const [reference, answer] of report.answers)
+        printToStdout(JSON.stringify({ reference, ...answer }))
     else {
       for (const [reference, answer] of report.answers)
-        if (answer.kind !== 'ok') print(toPrintable(`${answer.kind}: ${reference}: ${answer.reason}`))
+        if (answer.kind !== 'ok')
+          printToStdout(escapeNonPrintableCharacters(`${answer.kind}: ${reference}: ${answer.reason}`))
       for (const { host, total, byKind } of report.registries)
-        print(
+        printToStdout(
           `${host === '' ? '(no registry)' : host}: ${total} (${Object.entries(byKind)
             .map(([kind, count]) => `${count} ${kind}`)
             .join(', ')})`,
         )
     }
     const absent = [...report.answers.values()].filter(({ kind }) => kind !== 'ok')
-    setExitCode(absent.some(isReusableAnswer) ? 1 : absent.length > 0 ? 2 : 0)
+    setExitCode(absent.some(isReusableImageAnswer) ? 1 : absent.length > 0 ? 2 : 0)
   } finally {
     await registry.close()
   }
 }
 
-function findImageReferences(dir: string): ReadonlySet<string> {
-  const directory = openCatalogDirectory(dir)
+function findCatalogImageReferences(dir: string): ReadonlySet<string> {
+  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   const references = new Set<string>()
   for (const file of directory.files) {
@@ -70,12 +76,12 @@ function findImageReferences(dir: string): ReadonlySet<string> {
 }
 
 /** Skips an incomplete last line, so that its reference is looked up again. */
-function readResumedImageAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
-  const earlier = new Map<string, ImageAnswer>()
+function readImageAnswersToResume(file: string): ReadonlyMap<string, ImageLookupAnswer> {
+  const earlier = new Map<string, ImageLookupAnswer>()
   if (!existsSync(file)) return earlier
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     try {
-      const { reference, answer } = JSON.parse(line) as { reference: string; answer: ImageAnswer }
+      const { reference, answer } = JSON.parse(line) as { reference: string; answer: ImageLookupAnswer }
       earlier.set(reference, answer)
     } catch {
       continue

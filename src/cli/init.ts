@@ -2,19 +2,19 @@
 // blob. Exit code 1: no catalog was found; 2: the command could not run.
 import { existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { sniffImage } from '@catalog-bot/fbc/load/sniff-image'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
 import type { WritableCatalog } from '@catalog-bot/fbc/write/writable-catalog'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig } from '../config/config.ts'
-import { getRequiredOwnChecks } from '../policy/required-own-checks.ts'
+import { getRequiredBotChecks } from '../policy/required-own-checks.ts'
 import { buildRecommendedRulesets } from '../policy/recommended-rulesets.ts'
-import { toCheckNames } from '../report/report.ts'
-import { findLocalCatalogs } from './local-catalogs.ts'
-import { setExitCode, print, printToStderr } from './output.ts'
+import { toPrefixedCheckNames } from '../report/report.ts'
+import { findLocalCatalogRoots } from './local-catalogs.ts'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 import { findDefaultBaseBranch } from './pull-defaults.ts'
 import { readVersion } from './version.ts'
 
@@ -25,13 +25,13 @@ interface InitPackageOptions {
   readonly output?: 'json' | 'yaml'
 }
 
-export interface InitOptions extends InitPackageOptions {
+export interface InitCommandOptions extends InitPackageOptions {
   readonly action?: boolean
   readonly write?: boolean
   readonly app?: number
 }
 
-export async function runInit(name: string | undefined, options: InitOptions): Promise<void> {
+export async function runInit(name: string | undefined, options: InitCommandOptions): Promise<void> {
   const { defaultChannel, description, icon, output, action, write, app } = options
   if (name !== undefined) {
     if (action !== undefined || write !== undefined || app !== undefined)
@@ -42,34 +42,34 @@ export async function runInit(name: string | undefined, options: InitOptions): P
   }
   if ([defaultChannel, description, icon, output].some((given) => given !== undefined))
     throw new Error('specify a package name: catalog-bot init NAME')
-  if (action === true) return print(renderWorkflow())
+  if (action === true) return printToStdout(renderWorkflow())
   await initRepository(write === true, app)
 }
 
 async function initRepository(isToWrite: boolean, app: number | undefined): Promise<void> {
-  const { top, roots } = await findLocalCatalogs()
+  const { top, roots } = await findLocalCatalogRoots()
   const hasConfig = existsSync(join(top, configPath))
   if (roots.length > 0) {
-    print(`Catalogs: ${roots.map((root) => toPrintable(root)).join(', ')}`)
-    print(
+    printToStdout(`Catalogs: ${roots.map((root) => escapeNonPrintableCharacters(root)).join(', ')}`)
+    printToStdout(
       hasConfig
         ? `${configPath} already exists and was not changed.`
         : 'catalog-bot finds these catalogs by their location. No configuration is required.',
     )
   } else {
-    print('No catalog found in this repository.')
-    if (hasConfig) print(`List the directory of the catalog under "catalogs" in ${configPath}.`)
+    printToStdout('No catalog found in this repository.')
+    if (hasConfig) printToStdout(`List the directory of the catalog under "catalogs" in ${configPath}.`)
     else if (isToWrite) {
       mkdirSync(dirname(join(top, configPath)), { recursive: true })
       writeFileSync(join(top, configPath), initialConfigYaml, { flag: 'wx' })
-      print(`Wrote ${configPath}. Set the path to the directory of your catalog.`)
+      printToStdout(`Wrote ${configPath}. Set the path to the directory of your catalog.`)
     } else
-      print(
+      printToStdout(
         `Specify the directory of the catalog in ${configPath}. To create this file, run "catalog-bot init --write":\n\n${initialConfigYaml}`,
       )
   }
   await printRulesets(top, app)
-  print('\nTo validate catalogs in a workflow without the App, run: catalog-bot init --action')
+  printToStdout('\nTo validate catalogs in a workflow without the App, run: catalog-bot init --action')
   setExitCode(roots.length > 0 ? 0 : 1)
 }
 
@@ -81,7 +81,7 @@ catalogs:
 /** Both rulesets contain the App's ID. Otherwise, a check of any App would satisfy them. */
 async function printRulesets(top: string, app: number | undefined): Promise<void> {
   if (app === undefined) {
-    print('\nTo print the rulesets to import, provide the ID of your App: catalog-bot init --app ID')
+    printToStdout('\nTo print the rulesets to import, provide the ID of your App: catalog-bot init --app ID')
     return
   }
   const branch = await findDefaultBaseBranch(top).then(
@@ -91,15 +91,19 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
       return 'main'
     },
   )
-  const { a, b } = buildRecommendedRulesets(branch, app, toCheckNames(getRequiredOwnChecks(defaultConfig)))
-  print(
+  const { a, b } = buildRecommendedRulesets(
+    branch,
+    app,
+    toPrefixedCheckNames(getRequiredBotChecks(defaultConfig)),
+  )
+  printToStdout(
     '\nSave each of these rulesets to a file, then import both (Settings > Rules > Rulesets > New ruleset > Import a ruleset):',
   )
   for (const [file, ruleset] of [
     ['ruleset-a.json', a],
     ['ruleset-b.json', b],
   ] as const)
-    print(`\n${file}\n${JSON.stringify(ruleset, undefined, 2)}`)
+    printToStdout(`\n${file}\n${JSON.stringify(ruleset, undefined, 2)}`)
 }
 
 /** Pins actions by commit, because tags can be moved. */
@@ -131,7 +135,7 @@ jobs:
 export function initPackage(name: string, options: InitPackageOptions): void {
   const { defaultChannel = '', description, icon, output = 'json' } = options
   if (name === '') throw new Error('the package name is empty')
-  const text = description === undefined ? '' : decodeLikeGo(readFileSync(description))
+  const text = description === undefined ? '' : decodeUtf8LikeGo(readFileSync(description))
   const catalog: WritableCatalog = {
     packages: [
       {
@@ -147,7 +151,7 @@ export function initPackage(name: string, options: InitPackageOptions): void {
     deprecations: [],
     others: [],
   }
-  print((output === 'yaml' ? formatCatalogYaml : formatCatalogJson)(catalog))
+  printToStdout((output === 'yaml' ? formatCatalogYaml : formatCatalogJson)(catalog))
   setExitCode(0)
 }
 

@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path'
 import { statSync } from 'node:fs'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
 import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
-import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
+import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
-import type { ServedCatalogImage, ServedCatalogObservation } from '../checks/install/running-catalog.ts'
-import { openFileFactsCache } from '../catalogs/content-facts-cache.ts'
+import type { CatalogServerImageConfig, CatalogServerObservation } from '../checks/install/running-catalog.ts'
+import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import { fetchImageTree } from '../adapters/image/base-image.ts'
@@ -27,14 +27,14 @@ export interface LoadedInstallCatalog {
   readonly files: ReadonlyMap<string, () => Uint8Array>
   /** Absent for an image. */
   readonly directory?: string
-  readonly images: readonly ServedCatalogImage[]
+  readonly images: readonly CatalogServerImageConfig[]
   /** Returns undefined if opm would not serve the catalog. */
   readonly served: () => ServedCatalog | undefined
 }
 
 /** Long, because opm builds its cache of the catalog first. */
 const opmServerTimeoutMs = 300_000
-const closeTimeoutMs = 1000
+const serverCloseTimeoutMs = 1000
 
 /** Rejects when the source isn't a catalog. */
 export async function readInstallCatalog(
@@ -51,7 +51,7 @@ export async function readInstallCatalog(
     const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
     const { images } = await fetchImageTree(registry, name, 'not-a-catalog')
     return {
-      ...buildCatalogFromFiles(below),
+      ...parseInstallCatalogFiles(below),
       images: images.map(({ config, labels: its, platform }) => ({
         reference: name,
         platform,
@@ -63,7 +63,7 @@ export async function readInstallCatalog(
 }
 
 function loadCatalogFromDirectory(directory: string): LoadedInstallCatalog {
-  const cache = openFileFactsCache()
+  const cache = openCatalogFileFactsCache()
   const read = readCatalogDirectory(directory, (bytes) => cache.factsOf(bytes))
   if (read.kind !== 'catalog') throw new Error(read.message)
   const files = new Map(read.paths.map((path) => [path, () => read.bytesOf(path) ?? new Uint8Array()]))
@@ -72,28 +72,28 @@ function loadCatalogFromDirectory(directory: string): LoadedInstallCatalog {
     files,
     directory,
     images: [],
-    served: memoizeOnce(() => buildServedCatalogFromFiles(files)),
+    served: memoizeOnce(() => parseServedCatalogFiles(files)),
   }
 }
 
-function buildCatalogFromFiles(
+function parseInstallCatalogFiles(
   all: ReadonlyMap<string, Uint8Array>,
 ): Pick<LoadedInstallCatalog, 'catalog' | 'files' | 'served'> {
   const ignores = [...all].filter(([path]) => isIgnoreFile(path))
-  const { files: paths, loadError } = selectFiles(
+  const { files: paths, loadError } = selectCatalogFiles(
     all.keys(),
     new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
   )
   if (loadError) throw new Error(loadError.message)
   const files = new Map(paths.map((path) => [path, () => all.get(path) ?? new Uint8Array()]))
-  const cache = openFileFactsCache()
+  const cache = openCatalogFileFactsCache()
   const catalog = assembleCatalog(
     [...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })),
   )
-  return { catalog, files, served: memoizeOnce(() => buildServedCatalogFromFiles(files)) }
+  return { catalog, files, served: memoizeOnce(() => parseServedCatalogFiles(files)) }
 }
 
-function buildServedCatalogFromFiles(files: LoadedInstallCatalog['files']): ServedCatalog | undefined {
+function parseServedCatalogFiles(files: LoadedInstallCatalog['files']): ServedCatalog | undefined {
   const read = buildServedCatalog(
     [...files].map(([path, bytes]) => ({ path, file: parseServedFile(bytes()) })),
   )
@@ -101,7 +101,9 @@ function buildServedCatalogFromFiles(files: LoadedInstallCatalog['files']): Serv
 }
 
 /** Ignores values that aren't strings, as other readers do. */
-function parseContainerCommand(config: unknown): Pick<ServedCatalogImage, 'entrypoint' | 'command' | 'user'> {
+function parseContainerCommand(
+  config: unknown,
+): Pick<CatalogServerImageConfig, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
     Record<string, unknown>
   >
@@ -115,7 +117,7 @@ function parseContainerCommand(config: unknown): Pick<ServedCatalogImage, 'entry
 }
 
 /** The objects that the catalog's server returns for a bundle, as JSON. */
-export function listBundleObjects(
+export function listServedBundleObjects(
   { served, catalog }: LoadedInstallCatalog,
   blob: BundleBlob,
 ): readonly string[] {
@@ -127,21 +129,21 @@ export function listBundleObjects(
 }
 
 /** Serves and queries the catalog, with catalog-bot's gRPC server and with opm if the environment specifies its path. */
-export async function probeCatalogServers(
+export async function queryCatalogServers(
   one: LoadedInstallCatalog,
   packageName: string,
   opm: string | undefined,
-): Promise<ServedCatalogObservation> {
+): Promise<CatalogServerObservation> {
   return {
     responses: [
-      ...(await queryInProcessServer(one, packageName)),
-      ...(await queryOpmServer(one, packageName, opm)),
+      ...(await queryInProcessCatalogServer(one, packageName)),
+      ...(await queryOpmCatalogServer(one, packageName, opm)),
     ],
     images: one.images,
   }
 }
 
-async function queryInProcessServer(
+async function queryInProcessCatalogServer(
   { served }: LoadedInstallCatalog,
   packageName: string,
 ): Promise<readonly CatalogServerResponse[]> {
@@ -152,11 +154,11 @@ async function queryInProcessServer(
   try {
     return await queryCatalogServer('catalog-bot', server.port, [packageName])
   } finally {
-    await server.close(closeTimeoutMs)
+    await server.close(serverCloseTimeoutMs)
   }
 }
 
-async function queryOpmServer(
+async function queryOpmCatalogServer(
   { directory, files }: LoadedInstallCatalog,
   packageName: string,
   opm: string | undefined,

@@ -5,7 +5,7 @@ import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
 import type { InstallVerdict } from '../checks/install/install-report.ts'
 import type { CatalogUnderTest } from '../checks/install/resolutions.ts'
-import type { InstallPlan } from '../checks/install/simulate-install.ts'
+import type { InstallSimulationPlan } from '../checks/install/simulate-install.ts'
 import type { InstallTarget } from '../checks/install/install-targets.ts'
 import {
   planChannelClusterTests,
@@ -14,11 +14,11 @@ import {
 } from '../checks/install/cluster-test/plan-cluster-tests.ts'
 import type { TestCatalogSource } from '../checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
-import { listSupportedTargets } from '../checks/install/cluster-test/cluster-test-driver.ts'
+import { listSupportedInstallTargets } from '../checks/install/cluster-test/cluster-test-driver.ts'
 import { combineTestVerdicts } from '../checks/install/cluster-test/cluster-test-verdict.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatElapsed, formatClusterTestTitle } from '../report/describe-cluster-tests.ts'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import type { LoadedInstallCatalog } from './install-catalog.ts'
@@ -44,7 +44,7 @@ export interface ClusterTestCatalog {
 }
 
 export interface ClusterInstallRequest {
-  readonly plan: InstallPlan
+  readonly plan: InstallSimulationPlan
   readonly test: CatalogUnderTest
   readonly main: ClusterTestCatalog
   readonly base: ClusterTestCatalog | undefined
@@ -55,7 +55,7 @@ export interface ClusterInstallRequest {
   readonly simulated: ReadonlyMap<string, readonly InstallTarget[]>
 }
 
-const closeTimeoutMs = 1000
+const serverCloseTimeoutMs = 1000
 
 export async function installOnCluster(
   request: ClusterInstallRequest,
@@ -66,9 +66,9 @@ export async function installOnCluster(
   }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
 ): Promise<ClusterInstallResult> {
   // Loaded only if needed, because loading is slow and most installs don't use a cluster.
-  const { openCluster } = await import('../cluster-test/cluster/open-cluster.ts')
+  const { openKubeClusterClient: openCluster } = await import('../cluster-test/cluster/open-cluster.ts')
   const { runClusterTests: runInstallTests } = await import('../cluster-test/cluster/run-cluster-tests.ts')
-  const { sweepCluster } = await import('../cluster-test/cluster/janitor.ts')
+  const { sweepExpiredClusterTests: sweepCluster } = await import('../cluster-test/cluster/janitor.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',
     context: options.context,
@@ -82,9 +82,12 @@ export async function installOnCluster(
   const closing: (() => Promise<unknown>)[] = [() => cluster.close()]
   const began = clock.now()
   const progress = (message: string) =>
-    tell(`${formatElapsed(began, clock.now()).padStart(6)}  ${toPrintable(message)}`)
+    tell(`${formatElapsed(began, clock.now()).padStart(6)}  ${escapeNonPrintableCharacters(message)}`)
   try {
-    const { trials, notTried } = planClusterTests(request, listSupportedTargets(await cluster.discover()))
+    const { trials, notTried } = planRequestedClusterTests(
+      request,
+      listSupportedInstallTargets(await cluster.discover()),
+    )
     const run = {
       cluster,
       clock,
@@ -102,7 +105,7 @@ export async function installOnCluster(
       if (!served) throw new Error('the catalog cannot be served, so the cluster cannot use it')
       const host = options.catalogHost ?? guessLocalIpAddress()
       const server = await openGrpcServer(served, { host: isLoopbackHost(host) ? host : '0.0.0.0', port: 0 })
-      closing.unshift(() => server.close(closeTimeoutMs))
+      closing.unshift(() => server.close(serverCloseTimeoutMs))
       return { address: `${host}:${server.port}` }
     }
     const setup =
@@ -144,7 +147,7 @@ export async function installOnCluster(
   }
 }
 
-function planClusterTests(
+function planRequestedClusterTests(
   { plan, test, contents, wanted, simulated, main, base }: ClusterInstallRequest,
   present: readonly InstallTarget[],
 ): { readonly trials: readonly PlannedClusterTest[]; readonly notTried: readonly SkippedClusterTest[] } {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { InstallBundleContent } from '../checks/install/bundle-content.ts'
-import { computeInstallFacts } from '../checks/install/install-facts.ts'
+import { computeBundleInstallFacts } from '../checks/install/install-facts.ts'
 import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../checks/install/inline-bundle.ts'
 import {
@@ -12,13 +12,17 @@ import {
   testCatalogSourceName,
   type DependencyCatalog,
 } from '../checks/install/resolutions.ts'
-import { evaluateInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
+import {
+  evaluateInstall,
+  planInstallSimulation,
+  type InstallSimulationPlan,
+} from '../checks/install/simulate-install.ts'
 import {
   installTargetIds,
   parseInstallTargetId,
   type InstallTarget,
 } from '../checks/install/install-targets.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { describeInstall } from '../report/describe-install.ts'
 import { describeClusterTests } from '../report/describe-cluster-tests.ts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
@@ -29,9 +33,9 @@ import { pullBundle } from '../adapters/registry/pull-bundle.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
 import {
-  listBundleObjects,
+  listServedBundleObjects,
   readInstallCatalog,
-  probeCatalogServers,
+  queryCatalogServers,
   type LoadedInstallCatalog,
 } from './install-catalog.ts'
 import {
@@ -40,10 +44,10 @@ import {
   type ClusterInstallOptions,
   type ClusterTestCatalog,
 } from './install-on-cluster.ts'
-import { setExitCode, print, printJson } from './output.ts'
+import { setExitCode, printToStdout, printJson } from './output.ts'
 import { readBundleDirectory, withRegistryClient } from './pulled-bundles.ts'
 
-export interface InstallOptions extends ClusterInstallOptions {
+export interface InstallCommandOptions extends ClusterInstallOptions {
   readonly package: string
   readonly channel?: readonly string[]
   readonly allChannels?: true
@@ -61,9 +65,9 @@ export interface InstallOptions extends ClusterInstallOptions {
 /** Each bundle is unpacked in a separate process. */
 const maxConcurrentImagePulls = 4
 
-export async function runInstall(dir: string, options: InstallOptions): Promise<void> {
+export async function runInstall(dir: string, options: InstallCommandOptions): Promise<void> {
   const wanted = (options.with ?? []).map(parseInstallTarget)
-  const local = readNamedBundleDirectories(options.bundle ?? [])
+  const local = parseBundleDirectoryOptions(options.bundle ?? [])
   const { insecureRegistry: insecure } = options
   const main = await readInstallCatalog(dir, insecure)
   const { catalog } = main
@@ -73,10 +77,10 @@ export async function runInstall(dir: string, options: InstallOptions): Promise<
   const others = await loadDependencyCatalogs(options.beside ?? [], insecure)
   const test = new CatalogUnderTest(catalog, base, { others })
   const channels = selectRequestedChannels(test, dir, options)
-  const plan = planInstall({ catalog, base, package: options.package, channels }, test)
+  const plan = planInstallSimulation({ catalog, base, package: options.package, channels }, test)
   const sources = [main, ...others]
   const contents = await loadBundleContents(plan, local, sources, options)
-  const running = await probeCatalogServers(main, options.package, process.env['OPM_PATH'])
+  const running = await queryCatalogServers(main, options.package, process.env['OPM_PATH'])
   const report = evaluateInstall(
     plan,
     (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'its content was not read' },
@@ -120,7 +124,7 @@ function listInstallableTargets({ acceptance }: ChannelInstall): readonly Instal
 function printInstallReport(
   report: InstallReport,
   clusterResult: ClusterInstallResult | undefined,
-  { output, objects, verbose = false }: InstallOptions,
+  { output, objects, verbose = false }: InstallCommandOptions,
 ): void {
   const withObjects = objects === true
   if (output === 'json') {
@@ -130,38 +134,39 @@ function printInstallReport(
     }))
     return printJson({ ...report, channels: shown, cluster: clusterResult })
   }
-  print(describeInstall(report, { verbose }))
-  if (clusterResult) print(describeClusterTests(clusterResult.trials, clusterResult.notTried))
+  printToStdout(describeInstall(report, { verbose }))
+  if (clusterResult) printToStdout(describeClusterTests(clusterResult.trials, clusterResult.notTried))
   if (!withObjects) return
   for (const { channel, objects: made } of report.channels)
     for (const { manifest, file } of made)
-      print(
-        `--- # channel ${toPrintable(channel)}, from ${toPrintable(file)}\n${JSON.stringify(manifest, undefined, 2)}`,
+      printToStdout(
+        `--- # channel ${escapeNonPrintableCharacters(channel)}, from ${escapeNonPrintableCharacters(file)}\n${JSON.stringify(manifest, undefined, 2)}`,
       )
 }
 
 function selectRequestedChannels(
   test: CatalogUnderTest,
   dir: string,
-  options: InstallOptions,
+  options: InstallCommandOptions,
 ): readonly string[] {
   const channels = test.channelsOf(options.package)
-  if (channels === undefined) throw new Error(`${dir} has no package "${toPrintable(options.package)}"`)
+  if (channels === undefined)
+    throw new Error(`${dir} has no package "${escapeNonPrintableCharacters(options.package)}"`)
   const names = channels.map(({ name }) => name)
   if (options.allChannels) return names
   for (const named of options.channel ?? [])
     if (!names.includes(named))
       throw new Error(
-        `package "${toPrintable(options.package)}" has no channel "${toPrintable(named)}"; it has ${names.map(toPrintable).join(', ')}`,
+        `package "${escapeNonPrintableCharacters(options.package)}" has no channel "${escapeNonPrintableCharacters(named)}"; it has ${names.map(escapeNonPrintableCharacters).join(', ')}`,
       )
   return options.channel ?? channels.filter(({ isDefault }) => isDefault).map(({ name }) => name)
 }
 
 async function loadBundleContents(
-  { bundlesToOpen }: InstallPlan,
+  { bundlesToOpen }: InstallSimulationPlan,
   local: ReadonlyMap<string, InstallBundleContent>,
   sources: readonly LoadedInstallCatalog[],
-  { offline, insecureRegistry }: InstallOptions,
+  { offline, insecureRegistry }: InstallCommandOptions,
 ): Promise<ReadonlyMap<BundleBlob, InstallBundleContent>> {
   const contents = new Map<BundleBlob, InstallBundleContent>()
   const toPull: BundleBlob[] = []
@@ -195,10 +200,10 @@ async function loadBundleContents(
 async function pullBundleContent(registry: RegistryClient, image: string): Promise<InstallBundleContent> {
   try {
     const { files, labels } = await pullBundle(registry, image)
-    if (detectBundleFormat(files) !== undefined) return toBundleContent(files, labels, 'image')
+    if (detectBundleFormat(files) !== undefined) return toInstallBundleContent(files, labels, 'image')
     // Charts may be anywhere in an image.
     const whole = await pullBundle(registry, image, { directories: [''] })
-    return toBundleContent(whole.files, labels, 'image')
+    return toInstallBundleContent(whole.files, labels, 'image')
   } catch (error) {
     const answer = toImageAnswer(error)
     if (answer.kind === 'ok') throw error
@@ -215,9 +220,14 @@ function findInlineBundleContent(
 ): InstallBundleContent | undefined {
   const source = sources.find(({ catalog }) => catalog.bundles.includes(blob))
   if (!source || !hasBundleObjectProperties(blob)) return undefined
-  const files = readInlineBundle(source.catalog, blob, listBundleObjects(source, blob))
+  const files = readInlineBundle(source.catalog, blob, listServedBundleObjects(source, blob))
   return (
-    files && { kind: 'bundle', from: 'catalog', files, facts: computeInstallFacts(files, { labels: {} }) }
+    files && {
+      kind: 'bundle',
+      from: 'catalog',
+      files,
+      facts: computeBundleInstallFacts(files, { labels: {} }),
+    }
   )
 }
 
@@ -229,7 +239,8 @@ async function loadDependencyCatalogs(
   const found: (LoadedInstallCatalog & DependencyCatalog)[] = []
   for (const [index, text] of named.entries()) {
     const match = /^(?:(?<name>[a-z0-9][a-z0-9.-]*)(?::(?<priority>-?\d{1,9}))?=)?(?<place>.+)$/.exec(text)
-    if (!match?.groups) throw new Error(`--beside takes [NAME[:PRIORITY]=]DIR, not "${toPrintable(text)}"`)
+    if (!match?.groups)
+      throw new Error(`--beside takes [NAME[:PRIORITY]=]DIR, not "${escapeNonPrintableCharacters(text)}"`)
     const { name = `beside-${index + 1}`, priority = '0', place = '' } = match.groups
     if (name === testCatalogSourceName || found.some((one) => one.name === name))
       throw new Error(`--beside: two catalogs are named "${name}"`)
@@ -238,25 +249,25 @@ async function loadDependencyCatalogs(
   return found
 }
 
-function toBundleContent(
+function toInstallBundleContent(
   files: BundleFiles,
   labels: Readonly<Record<string, string>>,
   from: 'image' | 'directory',
 ): InstallBundleContent {
-  const facts = computeInstallFacts(files, { labels, packedSize: computeGzippedSize })
+  const facts = computeBundleInstallFacts(files, { labels, packedSize: computeGzippedSize })
   return { kind: 'bundle', from, files, facts }
 }
 
 /** `NAME=DIR`: a bundle's content from a directory. */
-function readNamedBundleDirectories(named: readonly string[]): ReadonlyMap<string, InstallBundleContent> {
+function parseBundleDirectoryOptions(named: readonly string[]): ReadonlyMap<string, InstallBundleContent> {
   return new Map(
     named.map((text): [string, InstallBundleContent] => {
       const at = text.indexOf('=')
       const directory = text.slice(at + 1)
-      if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${toPrintable(text)}"`)
+      if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${escapeNonPrintableCharacters(text)}"`)
       if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
         throw new Error(`${directory} is not a directory`)
-      return [text.slice(0, at), toBundleContent(readBundleDirectory(directory), {}, 'directory')]
+      return [text.slice(0, at), toInstallBundleContent(readBundleDirectory(directory), {}, 'directory')]
     }),
   )
 }

@@ -6,24 +6,24 @@ import { buildServedCatalog, type ServedCatalog } from '@catalog-bot/fbc/api/ser
 import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
 import { validateAsOpm } from '@catalog-bot/fbc/model/validate-as-opm'
-import { formatColumns } from '@catalog-bot/findings/columns'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { formatTextTable } from '@catalog-bot/findings/columns'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { readCatalogFiles } from './catalog-source.ts'
-import { setExitCode, print, printJson, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 
-export interface ListOptions {
+export interface ListCommandOptions {
   readonly output: 'text' | 'json'
   readonly insecureRegistry?: readonly string[]
 }
 
-export type ListedObjectKind = 'packages' | 'channels' | 'bundles'
+export type ListedCatalogObjectKind = 'packages' | 'channels' | 'bundles'
 
-export async function printList(
-  kind: ListedObjectKind,
+export async function printCatalogObjectList(
+  kind: ListedCatalogObjectKind,
   name: string,
   packageName: string | undefined,
-  { output, insecureRegistry }: ListOptions,
+  { output, insecureRegistry }: ListCommandOptions,
 ): Promise<void> {
   const files = (await readCatalogFiles(name, insecureRegistry)).map(({ path, bytes }) => ({
     path,
@@ -31,31 +31,31 @@ export async function printList(
   }))
   const catalog = assembleCatalog(files.map(({ path, file }) => ({ path, facts: file.facts })))
   const rejection = catalog.loadErrors[0]?.message ?? validateAsOpm(catalog).message
-  if (rejection !== undefined) return failWithOpmError(rejection)
+  if (rejection !== undefined) return printOpmErrorAndFail(rejection)
   const served = buildServedCatalog(files)
-  if (!served.ok) return failWithOpmError(served.error)
+  if (!served.ok) return printOpmErrorAndFail(served.error)
   const { index } = served.value
   if (packageName !== undefined && !index.has(packageName))
-    return failWithOpmError(`package ${quoteLikeGo(packageName)} not found`)
+    return printOpmErrorAndFail(`package ${quoteLikeGo(packageName)} not found`)
   const packages = [...index.values()].filter((one) => packageName === undefined || one.name === packageName)
-  const rows = rowBuilderByKind[kind](packages, served.value)
+  const rows = tableRowBuilderByObjectKind[kind](packages, served.value)
   if (output === 'json') printJson(rows)
   else
-    print(
-      formatColumns(
-        headingsByKind[kind],
-        rows.map((row) => Object.values(row).map(formatCell)),
+    printToStdout(
+      formatTextTable(
+        tableHeadingsByObjectKind[kind],
+        rows.map((row) => Object.values(row).map(formatTableCell)),
       ),
     )
   setExitCode(0)
 }
 
-function failWithOpmError(error: string): void {
-  printToStderr(`Error: ${error.split('\n').map(toPrintable).join('\n')}`)
+function printOpmErrorAndFail(error: string): void {
+  printToStderr(`Error: ${error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
   setExitCode(1)
 }
 
-const headingsByKind: Readonly<Record<ListedObjectKind, readonly string[]>> = {
+const tableHeadingsByObjectKind: Readonly<Record<ListedCatalogObjectKind, readonly string[]>> = {
   packages: ['NAME', 'DISPLAY NAME', 'DEFAULT CHANNEL'],
   channels: ['PACKAGE', 'CHANNEL', 'HEAD'],
   bundles: ['PACKAGE', 'CHANNEL', 'BUNDLE', 'REPLACES', 'SKIPS', 'SKIP RANGE', 'IMAGE'],
@@ -63,16 +63,16 @@ const headingsByKind: Readonly<Record<ListedObjectKind, readonly string[]>> = {
 
 type ListTableRow = Readonly<Record<string, string | readonly string[]>>
 
-const rowBuilderByKind: Readonly<
+const tableRowBuilderByObjectKind: Readonly<
   Record<
-    ListedObjectKind,
+    ListedCatalogObjectKind,
     (packages: readonly IndexedPackage[], served: ServedCatalog) => readonly ListTableRow[]
   >
 > = {
   packages: (packages, served) =>
     packages.map((one) => ({
       name: one.name,
-      displayName: getDisplayName(one, served),
+      displayName: getPackageDisplayName(one, served),
       defaultChannel: one.defaultChannel,
     })),
   channels: (packages) =>
@@ -88,7 +88,7 @@ const rowBuilderByKind: Readonly<
         replaces: bundle.replaces,
         skips: bundle.skips,
         skipRange: bundle.skipRange,
-        image: findApiBundle(served, bundle)?.bundlePath ?? '',
+        image: findServedApiBundle(served, bundle)?.bundlePath ?? '',
       })),
     ),
 }
@@ -100,7 +100,7 @@ function toChannelRows(
   return packages.flatMap((one) => [...one.channels.values()].flatMap((channel) => rows(one, channel)))
 }
 
-function findApiBundle(
+function findServedApiBundle(
   served: ServedCatalog,
   { package: of, channel, name }: IndexedBundle,
 ): ApiBundle | undefined {
@@ -108,10 +108,10 @@ function findApiBundle(
 }
 
 /** The display name of the default channel's head. opm reads only manifests, but olm.csv.metadata contains the name too. */
-function getDisplayName(one: IndexedPackage, served: ServedCatalog): string {
+function getPackageDisplayName(one: IndexedPackage, served: ServedCatalog): string {
   const channel = one.channels.get(one.defaultChannel)
   const head = channel?.bundles.get(channel.head)
-  const csv = head && findApiBundle(served, head)?.csvJson
+  const csv = head && findServedApiBundle(served, head)?.csvJson
   try {
     const { spec } = JSON.parse(csv ?? '') as { spec?: { displayName?: unknown } }
     return typeof spec?.displayName === 'string' ? spec.displayName : ''
@@ -121,6 +121,6 @@ function getDisplayName(one: IndexedPackage, served: ServedCatalog): string {
 }
 
 /** Joins lists with commas, like opm. */
-function formatCell(value: string | readonly string[]): string {
-  return toPrintable(typeof value === 'string' ? value : value.join(','))
+function formatTableCell(value: string | readonly string[]): string {
+  return escapeNonPrintableCharacters(typeof value === 'string' ? value : value.join(','))
 }

@@ -11,30 +11,30 @@ import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)
 /** Enough for half a million paths of typical length. */
-const maxGitListingBytes = 64 * 1024 * 1024
+const maxGitLsFilesOutputBytes = 64 * 1024 * 1024
 
 /**
  * Returns at least one directory, relative to the current one, in version order. `config` is a configuration file that lists them,
  * or false for none. Throws an Error outside of a Git repository, or if no catalog is found.
  */
-export async function listLocalCatalogs(config?: string | false): Promise<string[]> {
-  const { top, roots } = await findLocalCatalogs(config)
+export async function listLocalCatalogDirectories(config?: string | false): Promise<string[]> {
+  const { top, roots } = await findLocalCatalogRoots(config)
   if (roots.length > 0) return roots
   throw new Error(
     `no catalog found in ${top}: specify its directory, or list it under "catalogs" in ${configPath}`,
   )
 }
 
-/** Like `listLocalCatalogs`, but also returns the root of the repository, and accepts that no catalog is found. */
-export async function findLocalCatalogs(
+/** Like `listLocalCatalogDirectories`, but also returns the root of the repository, and accepts that no catalog is found. */
+export async function findLocalCatalogRoots(
   config?: string | false,
 ): Promise<{ readonly top: string; readonly roots: string[] }> {
   const [top = '', listed = ''] = await listGitFiles()
   const paths = listed.split('\0').filter((path) => path !== '')
   const layout = await readRepositoryLayout(
-    { read: (path, limit = Infinity) => Promise.resolve(readRegularFile(join(top, path), limit)) },
+    { read: (path, limit = Infinity) => Promise.resolve(readRegularFileUpToLimit(join(top, path), limit)) },
     paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
-    parseConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),
+    readConfiguredCatalogs(config === undefined ? join(top, configPath) : config, config !== undefined),
   )
   return { top, roots: layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.') }
 }
@@ -47,7 +47,7 @@ async function listGitFiles(): Promise<string[]> {
     const files = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
     return [
       top,
-      (await execFileAsync('git', ['-C', top, ...files], { maxBuffer: maxGitListingBytes })).stdout,
+      (await execFileAsync('git', ['-C', top, ...files], { maxBuffer: maxGitLsFilesOutputBytes })).stdout,
     ]
   } catch (cause) {
     if (formatSystemError(cause) !== undefined) throw cause
@@ -57,12 +57,12 @@ async function listGitFiles(): Promise<string[]> {
   }
 }
 
-function readRegularFile(path: string, limit: number): Uint8Array {
+function readRegularFileUpToLimit(path: string, limit: number): Uint8Array {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size <= limit ? readFileSync(path) : new Uint8Array()
 }
 
-function parseConfiguredCatalogs(file: string | false, isNamed: boolean): Config['catalogs'] {
+function readConfiguredCatalogs(file: string | false, isNamed: boolean): Config['catalogs'] {
   if (file === false || (!isNamed && !existsSync(file))) return []
   const parsed = parseConfig(readFileSync(resolve(file), 'utf8'))
   if (parsed.kind === 'config') return parsed.config.catalogs

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createCatalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
-import { evaluateSnapshot, type Evaluation } from '../evaluate/evaluate.ts'
-import type { QuestionAnswerer } from '../catalogs/gather-answers.ts'
-import { openRegistries, type AnswerImageQuestion } from '../catalogs/registries.ts'
-import { noopCache, noopPullMemory } from '../catalogs/null-store.ts'
-import { openMemoryCache } from '../catalogs/memory-cache.ts'
+import { evaluatePullSnapshot, type SnapshotEvaluation } from '../evaluate/evaluate.ts'
+import type { CheckQuestionAnswerer } from '../catalogs/gather-answers.ts'
+import { openEvaluationRegistries, type ImageQuestionAnswerer } from '../catalogs/registries.ts'
+import { noopCache, noopPullHistoryStore } from '../catalogs/null-store.ts'
+import { openInMemoryCache } from '../catalogs/memory-cache.ts'
 import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
 import { systemClock } from '../adapters/system-clock.ts'
 import { toCommitSha, toPullNumber, toUserId, type CommitSha } from '../pull-request/ids.ts'
@@ -20,7 +20,7 @@ import type { GitHubAccount, PullSnapshot } from '../pull-request/snapshot.ts'
 import type { RepositoryRoleAnswer } from '../checks/questions.ts'
 import { openMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
-import { readDefaultAuthor, findDefaultBaseBranch, requireRepository } from './pull-defaults.ts'
+import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
 import { defaultBundlePullBudget } from '../adapters/registry/cached-bundles.ts'
 import { formatSystemError } from './system-error.ts'
 
@@ -41,34 +41,34 @@ export interface LocalPullOptions {
 }
 
 /** Rejects with an Error whose message names what is unreadable. */
-export function evaluateLocalPull(options: LocalPullOptions): Promise<Evaluation> {
+export function evaluateLocalPull(options: LocalPullOptions): Promise<SnapshotEvaluation> {
   return withLocalPullEvaluation(options, (examination) => Promise.resolve(examination))
 }
 
 /** Like `evaluateLocalPull`, but with access to the merge result, whose objects exist until `use` has finished. */
 export async function withLocalPullEvaluation<T>(
   options: LocalPullOptions,
-  use: (examination: Evaluation, repository: GitRepository, loader: CatalogLoader) => Promise<T>,
+  use: (examination: SnapshotEvaluation, repository: GitRepository, loader: CatalogLoader) => Promise<T>,
 ): Promise<T> {
   const directory = resolve(options.repo)
-  await requireRepository(directory)
+  await requireGitRepository(directory)
   const named = options.base
   const branch =
     named === undefined
       ? await findDefaultBaseBranch(directory)
       : { revision: named, name: options.baseName ?? named }
-  const author = parseGitHubAccount(options.author ?? (await readDefaultAuthor(directory)))
+  const author = parseGitHubAccount(options.author ?? (await readDefaultAuthorLogin(directory)))
   const base = await resolveCommit(directory, branch.revision)
   const head = await resolveCommit(directory, options.head)
-  const borrowed = await openScratchRepository(directory)
+  const borrowed = await openTemporaryRepository(directory)
   const pool = openCatalogFileReaderPool()
   const registries =
     options.offline === true
       ? undefined
-      : await openRegistries({
+      : await openEvaluationRegistries({
           clock: systemClock,
           // Questions are asked in two rounds. The cache keeps the second round from contacting registries again.
-          store: openMemoryCache(systemClock),
+          store: openInMemoryCache(systemClock),
           environment: process.env,
           insecure: options.insecureRegistry ?? [],
           // No time limits, because this is the only evaluation and the user waits for the complete result.
@@ -80,8 +80,8 @@ export async function withLocalPullEvaluation<T>(
     const { approvedBy } = options
     const { repository } = borrowed
     const loader = createCatalogLoader(pool, noopCache)
-    const examination = await evaluateSnapshot(
-      createLocalSnapshot(author, base, head, { base: branch.name, approvedBy }),
+    const examination = await evaluatePullSnapshot(
+      createLocalPullSnapshot(author, base, head, { base: branch.name, approvedBy }),
       {
         repository,
         loader,
@@ -90,7 +90,7 @@ export async function withLocalPullEvaluation<T>(
           parseRepositoryRole(options.role),
           registries?.forEvaluation(),
         ),
-        memory: noopPullMemory,
+        memory: noopPullHistoryStore,
       },
     )
     return await use(examination, repository, loader)
@@ -103,7 +103,7 @@ export async function withLocalPullEvaluation<T>(
  * A repository for results, in a folder that `close` removes. It reads the objects of `directory`, but does not write
  * there.
  */
-export async function openScratchRepository(
+export async function openTemporaryRepository(
   directory: string,
 ): Promise<{ readonly repository: GitRepository; close(): Promise<void> }> {
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-'))
@@ -117,7 +117,7 @@ export async function openScratchRepository(
     await rm(scratch, { recursive: true, force: true })
   }
   try {
-    await linkAlternateObjects(directory, join(scratch, 'result.git'))
+    await linkGitAlternateObjects(directory, join(scratch, 'result.git'))
     return { repository, close }
   } catch (error) {
     await close()
@@ -129,8 +129,8 @@ export async function openScratchRepository(
 export function createLocalQuestionAnswerer(
   author: GitHubAccount,
   role: LocalRepositoryRole,
-  askRegistries?: AnswerImageQuestion,
-): QuestionAnswerer {
+  askRegistries?: ImageQuestionAnswerer,
+): CheckQuestionAnswerer {
   const unknownOnGitHub = (subject: string) => ({ kind: 'unknown' as const, reason: subject, retryAfter: 0 })
   return async (question) => {
     switch (question.kind) {
@@ -157,7 +157,7 @@ export function createLocalQuestionAnswerer(
   }
 }
 
-export function createLocalSnapshot(
+export function createLocalPullSnapshot(
   author: GitHubAccount,
   base: CommitSha,
   head: CommitSha,
@@ -205,7 +205,7 @@ async function resolveCommit(directory: string, revision: string): Promise<Commi
   }
 }
 
-async function linkAlternateObjects(from: string, into: string): Promise<void> {
+async function linkGitAlternateObjects(from: string, into: string): Promise<void> {
   const { stdout } = await execFileAsync('git', ['-C', from, 'rev-parse', '--git-path', 'objects'])
   const directory = join(into, 'objects', 'info')
   await mkdir(directory, { recursive: true })

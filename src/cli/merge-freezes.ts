@@ -5,12 +5,12 @@ import { userInfo } from 'node:os'
 import { getControlSocketPath } from '../server/control-socket.ts'
 import { getStoreFolder } from '../jobs/settings.ts'
 import { systemClock } from '../adapters/system-clock.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatFreezeAuthor, formatFreeze, type MergeFreeze } from '../policy/merge-freeze.ts'
 import { manageFreezes, type FreezesResponse, type FreezesRequest } from '../merge/manage-freezes.ts'
 import { StoreError } from '../adapters/store/store-error.ts'
 import { openStore } from '../adapters/store/store.ts'
-import { setExitCode, print, printJson, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 
 export interface FreezeCommandOptions {
@@ -106,7 +106,7 @@ async function sendFreezeRequestToApp(
 
 function printFreezes(wanted: FreezesRequest, { changed, stops, events }: FreezesResponse): void {
   if (wanted.verb === 'resume') {
-    for (const stop of changed) print(`Unfrozen: ${formatFrozenBranch(stop)}`)
+    for (const stop of changed) printToStdout(`Unfrozen: ${formatFrozenBranch(stop)}`)
     if (changed.length === 0) printToStderr('Nothing was frozen.')
     const audits = stops.filter(
       ({ kind, branch }) => kind === 'audit' && (wanted.branch === undefined || branch === wanted.branch),
@@ -116,15 +116,16 @@ function printFreezes(wanted: FreezesRequest, { changed, stops, events }: Freeze
         'A freeze that follows a failed merge verification remains. Fix its cause, then unfreeze with --audit.',
       )
   }
-  if (stops.length === 0) print('No branch is frozen.')
-  for (const stop of stops) print(`${formatFrozenBranch(stop)}: ${toPrintable(formatFreeze(stop))}`)
+  if (stops.length === 0) printToStdout('No branch is frozen.')
+  for (const stop of stops)
+    printToStdout(`${formatFrozenBranch(stop)}: ${escapeNonPrintableCharacters(formatFreeze(stop))}`)
   if (wanted.verb === 'list' && events.length > 0) {
-    print('')
+    printToStdout('')
     for (const { step, kind, branch, reason, by, at } of events) {
-      const where = branch === undefined ? 'every branch' : toPrintable(branch)
-      const why = reason === '' ? '' : `: ${toPrintable(reason)}`
-      print(
-        `${new Date(at).toISOString()} ${freezeActionLabels[step]} (${freezeReasonLabels[kind]}) ${where} by ${toPrintable(formatFreezeAuthor(by))}${why}`,
+      const where = branch === undefined ? 'every branch' : escapeNonPrintableCharacters(branch)
+      const why = reason === '' ? '' : `: ${escapeNonPrintableCharacters(reason)}`
+      printToStdout(
+        `${new Date(at).toISOString()} ${freezeActionLabels[step]} (${freezeReasonLabels[kind]}) ${where} by ${escapeNonPrintableCharacters(formatFreezeAuthor(by))}${why}`,
       )
     }
   }
@@ -138,5 +139,5 @@ const freezeReasonLabels = {
 } as const
 
 function formatFrozenBranch({ repository: { owner, name }, branch }: MergeFreeze): string {
-  return toPrintable(`${owner}/${name}${branch === undefined ? '' : ` ${branch}`}`)
+  return escapeNonPrintableCharacters(`${owner}/${name}${branch === undefined ? '' : ` ${branch}`}`)
 }

@@ -3,8 +3,8 @@
 import pino from 'pino'
 import { sweepOnce, type SweepOnceResult, type SweptPull } from '../server/once/sweep-once.ts'
 import { readSettings } from '../jobs/settings.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
-import { setExitCode, print, printJson, printToStderr } from './output.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { setExitCode, printToStdout, printJson, printToStderr } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 
 export interface OnceCommandOptions {
@@ -43,7 +43,7 @@ export async function runOnce(options: OnceCommandOptions): Promise<void> {
   })
   if (options.output === 'json') printJson(toSweepResultJson(swept))
   else printSweepResult(swept)
-  setExitCode(isSweepComplete(swept) ? 0 : 1)
+  setExitCode(isSweepFullySuccessful(swept) ? 0 : 1)
 }
 
 /** Removes the token so that child processes don't inherit it. */
@@ -55,7 +55,7 @@ function takeTokenFromEnvironment(variable: string): string {
   return token
 }
 
-const isSweepComplete = ({ left, failed, stops, pulls }: SweepOnceResult): boolean =>
+const isSweepFullySuccessful = ({ left, failed, stops, pulls }: SweepOnceResult): boolean =>
   left.length === 0 &&
   failed.length === 0 &&
   stops.length === 0 &&
@@ -65,7 +65,7 @@ function toSweepResultJson({ pulls, stops, left, failed }: SweepOnceResult): unk
   return { pulls, stops, left, failed: failed.map(({ job }) => job) }
 }
 
-const labelByPullOutcome: Readonly<Record<SweptPull['outcome'], string>> = {
+const labelBySweptPullOutcome: Readonly<Record<SweptPull['outcome'], string>> = {
   merged: 'merged',
   merge: 'ready to merge',
   wait: 'waiting',
@@ -74,14 +74,17 @@ const labelByPullOutcome: Readonly<Record<SweptPull['outcome'], string>> = {
 }
 
 function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void {
-  if (pulls.length === 0) print('No pull requests were processed.')
+  if (pulls.length === 0) printToStdout('No pull requests were processed.')
   for (const { pull, outcome, reasons } of pulls) {
-    const why = reasons.length === 0 ? '' : `: ${reasons.map((reason) => toPrintable(reason)).join('; ')}`
-    print(`#${pull} ${labelByPullOutcome[outcome]}${why}`)
+    const why =
+      reasons.length === 0
+        ? ''
+        : `: ${reasons.map((reason) => escapeNonPrintableCharacters(reason)).join('; ')}`
+    printToStdout(`#${pull} ${labelBySweptPullOutcome[outcome]}${why}`)
   }
   for (const { branch, reason } of stops)
-    print(
-      `Merging is frozen on ${branch === undefined ? 'every branch' : toPrintable(branch)}: ${toPrintable(reason)}`,
+    printToStdout(
+      `Merging is frozen on ${branch === undefined ? 'every branch' : escapeNonPrintableCharacters(branch)}: ${escapeNonPrintableCharacters(reason)}`,
     )
   for (const { job } of failed)
     printToStderr(`Failed: ${formatSweptJobName(job)}. For the cause, see the log above.`)
@@ -90,5 +93,5 @@ function printSweepResult({ pulls, stops, left, failed }: SweepOnceResult): void
 
 function formatSweptJobName(job: SweepOnceResult['left'][number]): string {
   if ('pull' in job) return `pull request ${job.pull}`
-  return 'branch' in job ? `${job.kind} ${toPrintable(job.branch)}` : job.kind
+  return 'branch' in job ? `${job.kind} ${escapeNonPrintableCharacters(job.branch)}` : job.kind
 }

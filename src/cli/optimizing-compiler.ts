@@ -3,17 +3,20 @@
 import { setFlagsFromString } from 'node:v8'
 
 /** Seconds since the start of the process. */
-const minProcessUptimeSeconds = 0.5
+const minUptimeForCompilerSeconds = 0.5
 
 /** Nearly all public catalog files are smaller. */
-const minLargeFileBytes = 4 * 1024 * 1024
+const minFileBytesForCompiler = 4 * 1024 * 1024
 
-let isCompilerDisabled = true
+let isOptimizingCompilerDisabled = true
 
 /** Enables the compiler in a long run, or before a large file is read. */
 export function enableOptimizingCompiler(nextBytes: number): void {
-  if (!isCompilerDisabled || (nextBytes < minLargeFileBytes && process.uptime() < minProcessUptimeSeconds))
+  if (
+    !isOptimizingCompilerDisabled ||
+    (nextBytes < minFileBytesForCompiler && process.uptime() < minUptimeForCompilerSeconds)
+  )
     return
-  isCompilerDisabled = false
+  isOptimizingCompilerDisabled = false
   setFlagsFromString('--turbofan')
 }

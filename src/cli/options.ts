@@ -11,7 +11,11 @@ export function createRepeatableOption(flags: string, description: string): Opti
 /**
  * Like `createRepeatableOption`, for values that contain no commas: one use of the option can list several, separated by commas.
  */
-export function createListOption(flags: string, description: string, choices?: readonly string[]): Option {
+export function createCommaSeparatedOption(
+  flags: string,
+  description: string,
+  choices?: readonly string[],
+): Option {
   return new Option(flags, `${description}; can be repeated or comma-separated`).argParser(
     (text: string, before: readonly string[] | undefined) => {
       const values = text.split(',').map((value) => value.trim())
@@ -41,7 +45,7 @@ export function createPortOption(flags: string, description: string): Option {
 }
 
 /** The value is a time in ISO 8601 format. */
-export function createTimeOption(flags: string, description: string): Option {
+export function createIsoTimeOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string) => {
     if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text)))
       throw new InvalidArgumentError('It must be a time in ISO 8601 format, such as 2026-01-31T12:00:00Z.')
@@ -62,7 +66,7 @@ export function createOutputOption(...choices: readonly string[]): Option {
 }
 
 export function createInsecureRegistryOption(): Option {
-  return createListOption('--insecure-registry <host>', 'registry to contact over unencrypted HTTP')
+  return createCommaSeparatedOption('--insecure-registry <host>', 'registry to contact over unencrypted HTTP')
 }
 
 export function createMigrateLevelOption(): Option {
@@ -74,7 +78,7 @@ export function createMigrateLevelOption(): Option {
     .default('none')
 }
 
-export function createRoleOption(): Option {
+export function createRepositoryRoleOption(): Option {
   return new Option('--role <role>', "the author's role on the repository")
     .choices(['none', 'read', 'triage', 'write', 'maintain', 'admin'])
     .default('read')

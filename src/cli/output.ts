@@ -1,12 +1,12 @@
 // Output of commands: results go to stdout, everything else goes to stderr, and exit codes are 0, 1, and 2.
 
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatSystemError } from './system-error.ts'
 
 /** 0: success. 1: the check failed. 2: the result is inconclusive, or the command could not run. */
 export type ExitCode = 0 | 1 | 2
 
-export function print(text: string): void {
+export function printToStdout(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
@@ -15,14 +15,14 @@ export function printJson(value: unknown): void {
   let part = ''
   for (const piece of generateJsonChunks(value)) {
     part += piece
-    if (part.length < minChunkLength) continue
+    if (part.length < minOutputChunkLength) continue
     process.stdout.write(part)
     part = ''
   }
   process.stdout.write(`${part}\n`)
 }
 
-const minChunkLength = 1024 * 1024
+const minOutputChunkLength = 1024 * 1024
 const maxJsonItemsPerChunk = 1000
 
 function* generateJsonChunks(value: unknown): Generator<string> {
@@ -57,7 +57,7 @@ export function setExitCode(code: ExitCode): void {
 export function exitWithError(error: unknown): void {
   const message = formatSystemError(error) ?? (error instanceof Error ? error.message : String(error))
   // Escapes each line because the message may contain untrusted text.
-  printToStderr(`catalog-bot: ${message.split('\n').map(toPrintable).join('\n')}`)
+  printToStderr(`catalog-bot: ${message.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
   if (process.env.DEBUG && error instanceof Error && error.stack !== undefined) printToStderr(error.stack)
   setExitCode(2)
 }

@@ -4,7 +4,7 @@
  * Each text is `k=v` or several such pairs, separated by commas. As in opm, the last value of a key applies. Throws if a
  * key is missing.
  */
-export function parseKeyValues(
+export function parseCommaSeparatedKeyValues(
   pairs: readonly string[],
   optionName: string,
 ): Readonly<Record<string, string>> {

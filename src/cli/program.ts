@@ -5,7 +5,7 @@ import { addAuthoringCommands } from './commands/authoring-commands.ts'
 import { addCatalogCommands } from './commands/catalog-commands.ts'
 import { addImageCommands } from './commands/image-commands.ts'
 import { addCompletionCommand, addMaintainerCommands } from './commands/maintainer-commands.ts'
-import { addPullCommands } from './commands/pull-commands.ts'
+import { addPullRequestCommands } from './commands/pull-commands.ts'
 import { addExamplesToHelp, addUsageHintOnError } from './help.ts'
 import { readVersion } from './version.ts'
 
@@ -19,7 +19,7 @@ export function buildProgram(addApp: (program: Command) => void): Command {
       process.exit(error.exitCode === 0 ? 0 : 2)
     })
   addCatalogCommands(program)
-  addPullCommands(program)
+  addPullRequestCommands(program)
   addAuthoringCommands(program)
   addImageCommands(program)
   addMaintainerCommands(program)

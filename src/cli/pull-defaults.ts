@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)
@@ -16,7 +16,7 @@ export interface DefaultBaseBranch {
 }
 
 /** Throws a readable error for other paths. */
-export async function requireRepository(directory: string): Promise<void> {
+export async function requireGitRepository(directory: string): Promise<void> {
   if (!existsSync(directory)) throw new Error(`${directory}: no such directory`)
   if (!statSync(directory).isDirectory()) throw new Error(`${directory} is not a directory`)
   if ((await runGit(directory, 'rev-parse', '--git-dir')) === undefined)
@@ -35,24 +35,25 @@ export async function findDefaultBaseBranch(directory: string): Promise<DefaultB
   if (remote !== undefined) {
     const ref = `refs/remotes/${remote}/`
     const head = await runGit(directory, 'symbolic-ref', '--quiet', `${ref}HEAD`)
-    if (head?.startsWith(ref) === true && (await hasRevision(directory, head)))
+    if (head?.startsWith(ref) === true && (await hasCommitRevision(directory, head)))
       return { revision: head, name: head.slice(ref.length) }
-    for (const name of defaultBranchNames)
-      if (await hasRevision(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
+    for (const name of defaultBranchCandidates)
+      if (await hasCommitRevision(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
     throw new Error(
-      `the default branch of ${toPrintable(remote)} is unknown: specify it with --base, or run "git remote set-head ${toPrintable(remote)} --auto"`,
+      `the default branch of ${escapeNonPrintableCharacters(remote)} is unknown: specify it with --base, or run "git remote set-head ${escapeNonPrintableCharacters(remote)} --auto"`,
     )
   }
-  for (const name of defaultBranchNames)
-    if (await hasRevision(directory, `refs/heads/${name}`)) return { revision: `refs/heads/${name}`, name }
+  for (const name of defaultBranchCandidates)
+    if (await hasCommitRevision(directory, `refs/heads/${name}`))
+      return { revision: `refs/heads/${name}`, name }
   throw new Error('the repository has no remote and no main or master branch: specify the base with --base')
 }
 
-const defaultBranchNames = ['main', 'master']
+const defaultBranchCandidates = ['main', 'master']
 
 /** The login in the configuration of Git (`github.user`) or gh. Throws if neither contains one. */
-export async function readDefaultAuthor(directory: string): Promise<string> {
-  const login = (await runGit(directory, 'config', '--get', 'github.user')) ?? (await readGhLogin())
+export async function readDefaultAuthorLogin(directory: string): Promise<string> {
+  const login = (await runGit(directory, 'config', '--get', 'github.user')) ?? (await readGhCliLogin())
   if (login !== undefined && login !== '') return login
   throw new Error(
     'the author of the pull request is unknown: use --author LOGIN, or set a default with "git config --global github.user LOGIN"',
@@ -60,7 +61,7 @@ export async function readDefaultAuthor(directory: string): Promise<string> {
 }
 
 /** For the location of the files, see https://cli.github.com/manual/gh_help_environment. */
-async function readGhLogin(): Promise<string | undefined> {
+async function readGhCliLogin(): Promise<string | undefined> {
   const { GH_CONFIG_DIR: own, XDG_CONFIG_HOME: shared, GH_HOST: host = 'github.com' } = process.env
   const file = join(own || join(shared || join(homedir(), '.config'), 'gh'), 'hosts.yml')
   let text: string
@@ -79,7 +80,7 @@ async function readGhLogin(): Promise<string | undefined> {
   }
 }
 
-async function hasRevision(directory: string, revision: string): Promise<boolean> {
+async function hasCommitRevision(directory: string, revision: string): Promise<boolean> {
   return (await runGit(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { systemClock } from '../adapters/system-clock.ts'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import { openRegistry } from '../adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../adapters/registry/registry-client.ts'
 import { pullBundleOrCatalog, type PulledBundle } from '../adapters/registry/pull-bundle.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
@@ -17,7 +17,7 @@ export async function withRegistryClient<Result>(
   insecure: readonly string[] | undefined,
   use: (registry: RegistryClient) => Promise<Result>,
 ): Promise<Result> {
-  const registry = openRegistry({
+  const registry = openRegistryClient({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, insecure)),
   })
@@ -29,7 +29,7 @@ export async function withRegistryClient<Result>(
 }
 
 /** Resolves to the files of the bundle or catalog, or an error, for each reference. Never rejects. */
-export async function pullImages(
+export async function pullBundleOrCatalogImages(
   registry: RegistryClient,
   references: Iterable<string>,
 ): Promise<ReadonlyMap<string, PulledBundle | Error>> {

@@ -4,10 +4,10 @@ import { restrictCatalogToBounds } from '@catalog-bot/fbc/graph/bound-catalog'
 import { renderOpmMermaid } from '@catalog-bot/fbc/graph/opm-mermaid'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
 import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
-import { openFileFactsCache } from '../catalogs/content-facts-cache.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { openCatalogFileFactsCache } from '../catalogs/content-facts-cache.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { readCatalogFiles } from './catalog-source.ts'
-import { setExitCode, print, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 
 export interface RenderGraphOptions {
   readonly packageName?: string
@@ -17,7 +17,7 @@ export interface RenderGraphOptions {
 }
 
 export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
-  const cache = openFileFactsCache()
+  const cache = openCatalogFileFactsCache()
   const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
   // Paths only determine the order of the files. The files of a later catalog come after those of an earlier one.
   for (const [index, name] of names.entries())
@@ -29,9 +29,9 @@ export async function renderGraph(names: readonly string[], options: RenderGraph
     ? { ok: false as const, error: loadError.message }
     : restrictCatalogToBounds(catalog, options)
   if (bounded.ok)
-    print(
+    printToStdout(
       renderOpmMermaid(buildPackageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }),
     )
-  else printToStderr(`Error: ${bounded.error.split('\n').map(toPrintable).join('\n')}`)
+  else printToStderr(`Error: ${bounded.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`)
   setExitCode(bounded.ok ? 0 : 1)
 }

@@ -20,23 +20,26 @@ import {
 } from '@catalog-bot/fbc/write/writable-catalog'
 import { formatCatalogJson } from '@catalog-bot/fbc/write/format-json'
 import { formatCatalogYaml } from '@catalog-bot/fbc/write/format-yaml'
-import { parseReferenceList, type ReferenceList } from '../pull-request/references/reference-list.ts'
-import { openCatalogDirectory } from '../catalogs/catalog-directory.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
-import { formatListReference, toPullError } from '../adapters/image/composite-catalog.ts'
 import {
-  toWritableCatalog,
+  parseCompositeImageList,
+  type CompositeImageList,
+} from '../pull-request/references/reference-list.ts'
+import { listCatalogDirectoryFiles } from '../catalogs/catalog-directory.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import { formatCompositeListReference, toImagePullError } from '../adapters/image/composite-catalog.ts'
+import {
+  createBundlesOnlyCatalog,
   renderBundleImage,
   renderBundleFiles,
   renderImage,
 } from '../adapters/image/render-image.ts'
 import type { PulledBundle } from '../adapters/registry/pull-bundle.ts'
 import { RegistryError } from '../adapters/registry/registry-error.ts'
-import { setExitCode, print, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 import {
   requireImageReferenceSyntax,
   readBundleDirectory,
-  pullImages,
+  pullBundleOrCatalogImages,
   withRegistryClient,
 } from './pulled-bundles.ts'
 
@@ -46,7 +49,7 @@ export interface RenderCatalogOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-interface RenderSource {
+interface CatalogRenderSource {
   readonly images: readonly string[]
   /** Identifies an image in messages. Default: its reference. */
   readonly imageLabels?: ReadonlyMap<string, string>
@@ -60,20 +63,24 @@ interface PulledImageContents {
 }
 
 export async function runRender(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
-  const opened = sources.map(openRenderSource)
+  const opened = sources.map(openCatalogRenderSource)
   const images = opened.flatMap((source) => source.images)
   images.forEach(requireImageReferenceSyntax)
   const pulled =
     images.length === 0
       ? new Map<string, PulledBundle>()
-      : await withRegistryClient(options.insecureRegistry, (registry) => pullImages(registry, images))
+      : await withRegistryClient(options.insecureRegistry, (registry) =>
+          pullBundleOrCatalogImages(registry, images),
+        )
   const labels = new Map(opened.flatMap(({ imageLabels }) => [...(imageLabels ?? [])]))
-  const content = toPulledImageContents(pulled, labels)
+  const content = createPulledImageContents(pulled, labels)
   const catalogs: WritableCatalog[] = []
   for (const [index, source] of opened.entries()) {
     const rendered = source.render(content)
     if (!rendered.ok) {
-      printToStderr(`Error: render ${quoteLikeGo(sources[index] ?? '')}: ${toPrintable(rendered.error)}`)
+      printToStderr(
+        `Error: render ${quoteLikeGo(sources[index] ?? '')}: ${escapeNonPrintableCharacters(rendered.error)}`,
+      )
       setExitCode(1)
       return
     }
@@ -82,27 +89,27 @@ export async function runRender(sources: readonly string[], options: RenderCatal
   const whole = mergeCatalogs(catalogs)
   const result = migrateCatalog(whole, options.migrateLevel ?? 'none')
   if (!result.ok) {
-    printToStderr(`Error: ${toPrintable(result.error)}`)
+    printToStderr(`Error: ${escapeNonPrintableCharacters(result.error)}`)
     setExitCode(1)
     return
   }
   const text = (options.output === 'yaml' ? formatCatalogYaml : formatCatalogJson)(result.value)
-  if (text !== '') print(text)
+  if (text !== '') printToStdout(text)
   setExitCode(0)
 }
 
 /** As in opm, an existing path is a directory or a template, and anything else is an image. */
-function openRenderSource(source: string): RenderSource {
-  if (source === '-') return toTemplateSource(readFileSync(0), 'standard input')
+function openCatalogRenderSource(source: string): CatalogRenderSource {
+  if (source === '-') return createTemplateRenderSource(readFileSync(0), 'standard input')
   const found = statSync(source, { throwIfNoEntry: false })
   if (!found) return { images: [source], render: ({ catalogs }) => catalogs(source) }
-  if (!found.isDirectory()) return toTemplateSource(readFileSync(source), source)
+  if (!found.isDirectory()) return createTemplateRenderSource(readFileSync(source), source)
   if (['manifests', 'metadata'].every((name) => isDirectory(join(source, name))))
     return {
       images: [],
       render: () => {
         const bundle = renderBundleFiles(readBundleDirectory(source), '')
-        return bundle.ok ? { ok: true, value: toWritableCatalog(bundle.value) } : bundle
+        return bundle.ok ? { ok: true, value: createBundlesOnlyCatalog(bundle.value) } : bundle
       },
     }
   return { images: [], render: () => renderDirectory(source) }
@@ -116,9 +123,9 @@ function isDirectory(path: string): boolean {
  * An unreadable template requires no images, and rendering it reports the reason. A composite file is not a template,
  * because it has no schema.
  */
-function toTemplateSource(bytes: Uint8Array, path: string): RenderSource {
-  const listed = parseReferenceList(bytes)
-  if (listed && !isTemplateFile(bytes)) return toCompositeListSource(listed, path)
+function createTemplateRenderSource(bytes: Uint8Array, path: string): CatalogRenderSource {
+  const listed = parseCompositeImageList(bytes)
+  if (listed && !isTemplateFile(bytes)) return createCompositeListRenderSource(listed, path)
   const images = getTemplateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
@@ -133,11 +140,14 @@ function isTemplateFile(bytes: Uint8Array): boolean {
 }
 
 /** The contents of all images in a composite file, bundles or catalogs, in the order of the file. */
-function toCompositeListSource({ references }: ReferenceList, path: string): RenderSource {
+function createCompositeListRenderSource(
+  { references }: CompositeImageList,
+  path: string,
+): CatalogRenderSource {
   return {
     images: references.map(({ image }) => image),
     imageLabels: new Map(
-      references.map((reference) => [reference.image, formatListReference(path, reference)]),
+      references.map((reference) => [reference.image, formatCompositeListReference(path, reference)]),
     ),
     render({ catalogs }) {
       const rendered: WritableCatalog[] = []
@@ -152,7 +162,7 @@ function toCompositeListSource({ references }: ReferenceList, path: string): Ren
 }
 
 function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
-  const directory = openCatalogDirectory(dir)
+  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') return { ok: false, error: directory.message }
   let unreadable: string | undefined
   const read = parseWritableCatalog(
@@ -173,7 +183,7 @@ function renderDirectory(dir: string): CatalogReadResult<WritableCatalog> {
 }
 
 /** Throws for the first image that could not be pulled, because that is a failure of the environment, not of the source. */
-function toPulledImageContents(
+function createPulledImageContents(
   pulled: ReadonlyMap<string, PulledBundle | Error>,
   labels: ReadonlyMap<string, string>,
 ): PulledImageContents {
@@ -181,7 +191,7 @@ function toPulledImageContents(
   for (const [reference, image] of pulled) {
     if (image instanceof Error) {
       const label = labels.get(reference) ?? reference
-      if (image instanceof RegistryError) throw toPullError(label, image)
+      if (image instanceof RegistryError) throw toImagePullError(label, image)
       throw new Error(`${label}: ${image.message}`, { cause: image })
     }
     found.set(reference, image)

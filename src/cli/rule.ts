@@ -1,13 +1,16 @@
 // `rule ID`: prints the page of a rule from docs/rules, which the package includes. Exit code 2: the rule does not exist.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { allRules } from '../checks/all-rules.ts'
-import { setExitCode, print, printJson } from './output.ts'
+import { setExitCode, printToStdout, printJson } from './output.ts'
 import { getRuleUrl } from './rule-url.ts'
 import { findPackageFolder } from './version.ts'
 
-export function printRule(id: string | undefined, { output }: { readonly output: 'text' | 'json' }): void {
+export function printRuleOrRuleList(
+  id: string | undefined,
+  { output }: { readonly output: 'text' | 'json' },
+): void {
   if (id === undefined) printRuleList(output)
   else printRuleDescription(id, output)
   setExitCode(0)
@@ -19,7 +22,8 @@ function printRuleList(output: 'text' | 'json'): void {
     printJson(rules.map(({ id, severity, check, title }) => ({ id, severity, check, title })))
   else {
     const width = Math.max(...rules.map(({ id }) => id.length))
-    for (const { id, severity, title } of rules) print(`${id.padEnd(width)}  ${severity.padEnd(7)}  ${title}`)
+    for (const { id, severity, title } of rules)
+      printToStdout(`${id.padEnd(width)}  ${severity.padEnd(7)}  ${title}`)
   }
 }
 
@@ -32,20 +36,20 @@ function printRuleDescription(id: string, output: 'text' | 'json'): void {
     )
     const hint =
       alike.length > 0 ? `did you mean ${alike.join(' or ')}?` : 'to list all rules, run "catalog-bot rule"'
-    throw new Error(`unknown rule "${toPrintable(id)}": ${hint}`)
+    throw new Error(`unknown rule "${escapeNonPrintableCharacters(id)}": ${hint}`)
   }
   const { severity, check, title } = found
-  const page = readRulePageText(id)
+  const page = readRulePageWithoutComments(id)
   if (output === 'json') printJson({ id, severity, check, title, url: getRuleUrl(id), page })
-  else print(page ?? `${id}: ${title} (${check}, ${severity})\n${getRuleUrl(id)}`)
+  else printToStdout(page ?? `${id}: ${title} (${check}, ${severity})\n${getRuleUrl(id)}`)
 }
 
-function readRulePageText(id: string): string | undefined {
-  const text = readRulePage(id)
+function readRulePageWithoutComments(id: string): string | undefined {
+  const text = readRulePageMarkdown(id)
   return text?.replace(/^<!--.*-->\n\n?/gm, '').trimEnd()
 }
 
-function readRulePage(id: string): string | undefined {
+function readRulePageMarkdown(id: string): string | undefined {
   const folder = findPackageFolder()
   const page = join(folder, 'docs', 'rules', `${id}.md`)
   if (existsSync(page)) return readFileSync(page, 'utf8')

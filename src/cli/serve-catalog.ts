@@ -3,11 +3,11 @@
 import { buildServedCatalog } from '@catalog-bot/fbc/api/served-catalog'
 import { parseServedFile } from '@catalog-bot/fbc/api/served-file'
 import { systemClock } from '../adapters/system-clock.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { openGrpcServer } from '@catalog-bot/fbc-server/grpc-server'
 import { openHttpServer } from '@catalog-bot/fbc-server/http-server'
 import { readCatalogFiles } from './catalog-source.ts'
-import { setExitCode, print, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 
 export interface ServeCatalogOptions {
   readonly port: number
@@ -25,27 +25,27 @@ export async function serveCatalog(name: string, options: ServeCatalogOptions): 
   const read = buildServedCatalog(files.map(({ path, bytes }) => ({ path, file: parseServedFile(bytes()) })))
   if (!read.ok) {
     printToStderr(
-      `Error: ${toPrintable(name)} cannot be served: ${read.error.split('\n').map(toPrintable).join('\n')}`,
+      `Error: ${escapeNonPrintableCharacters(name)} cannot be served: ${read.error.split('\n').map(escapeNonPrintableCharacters).join('\n')}`,
     )
     setExitCode(1)
     return
   }
   const grpc = await openGrpcServer(read.value, { host, port })
   const http = await openHttpServer(read.value.blobs, { host, port: httpPort, modified: systemClock.now() })
-  closeOnSignal(() => Promise.all([grpc.close(shutdownTimeoutMs), http.close(shutdownTimeoutMs)]))
+  closeOnTerminationSignal(() => Promise.all([grpc.close(shutdownTimeoutMs), http.close(shutdownTimeoutMs)]))
   const { index, blobs } = read.value
   const counted = `${index.size} packages, ${blobs.filter(({ schema }) => schema === 'olm.bundle').length} bundles`
-  print(`Serving ${toPrintable(name)}: ${counted}`)
-  print(`gRPC: ${formatAddress(host, grpc.port)}`)
-  print(`HTTP: http://${formatAddress(host, http.port)}/api/v1/all`)
+  printToStdout(`Serving ${escapeNonPrintableCharacters(name)}: ${counted}`)
+  printToStdout(`gRPC: ${formatHostAndPort(host, grpc.port)}`)
+  printToStdout(`HTTP: http://${formatHostAndPort(host, http.port)}/api/v1/all`)
 }
 
-function formatAddress(host: string, port: number): string {
+function formatHostAndPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
 /** A second signal stops the server immediately. */
-function closeOnSignal(close: () => Promise<unknown>): void {
+function closeOnTerminationSignal(close: () => Promise<unknown>): void {
   let isStopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

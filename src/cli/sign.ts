@@ -2,18 +2,18 @@
 // image is signed; 2: the command could not run.
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../adapters/system-clock.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { attachManifest } from '../adapters/image/attach-manifest.ts'
 import { openPusher } from '../adapters/image/open-pusher.ts'
-import { fetchSubject } from '../adapters/image/provenance/provenance-artifacts.ts'
+import { fetchArtifactSubject } from '../adapters/image/provenance/provenance-artifacts.ts'
 import { createMissingSignatures } from '../adapters/image/provenance/provenance-attachments.ts'
 import { openSigningKey } from '../adapters/image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../adapters/registry/registry-access.ts'
-import { setExitCode, print } from './output.ts'
+import { setExitCode, printToStdout } from './output.ts'
 import { withRegistryClient } from './pulled-bundles.ts'
 import { requireImageReference } from './verify.ts'
 
-export interface SignOptions {
+export interface SignCommandOptions {
   readonly key: string
   readonly passwordVariable: string
   /** False with `--no-recursive`. */
@@ -21,20 +21,22 @@ export interface SignOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-export async function runSign(name: string, options: SignOptions): Promise<void> {
+export async function runSign(name: string, options: SignCommandOptions): Promise<void> {
   const reference = requireImageReference(name)
   const key = await openSigningKey(readFileSync(options.key, 'utf8'), process.env[options.passwordVariable])
   const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
   const pusher = openPusher({ clock: systemClock, credentials, egress })
   try {
     const signed = await withRegistryClient(options.insecureRegistry, async (registry) => {
-      const subject = await fetchSubject(registry, reference)
+      const subject = await fetchArtifactSubject(registry, reference)
       const missing = await createMissingSignatures(registry, subject, key, options.recursive)
       for (const attachment of missing) await attachManifest(registry, pusher, attachment)
       return { digest: subject.digest, isNew: missing.length > 0 }
     })
     const verb = signed.isNew ? 'Signed' : 'Already signed'
-    print(toPrintable(`${verb}: ${reference.host}/${reference.repository}@${signed.digest}`))
+    printToStdout(
+      escapeNonPrintableCharacters(`${verb}: ${reference.host}/${reference.repository}@${signed.digest}`),
+    )
     setExitCode(0)
   } finally {
     await pusher.close()

@@ -1,4 +1,4 @@
-const systemErrorTexts: Readonly<Record<string, string>> = {
+const messageBySystemErrorCode: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the address is already in use',
   EADDRNOTAVAIL: 'this address does not exist on this machine',
@@ -22,7 +22,7 @@ const systemErrorTexts: Readonly<Record<string, string>> = {
 /** Returns undefined for other errors. */
 export function formatSystemError(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
-  const meaning = systemErrorTexts[error.code]
+  const meaning = messageBySystemErrorCode[error.code]
   // Errors of catalog-bot can have codes too.
   if (meaning === undefined || !('syscall' in error) || typeof error.syscall !== 'string') return undefined
   if (error.syscall.startsWith('spawn') && error.code === 'ENOENT')

@@ -2,27 +2,27 @@
 // or the command could not run.
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
-import type { FileFacts } from '@catalog-bot/fbc/facts/catalog'
+import type { CatalogFileFacts } from '@catalog-bot/fbc/facts/catalog'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
 import { defaultRuleSet, findOpmRuleSet, type OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
-import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import { validateCatalog, type ValidationProfile } from '@catalog-bot/fbc/model/validate-catalog'
 import { readCatalogDirectory } from '../catalogs/read-catalog-directory.ts'
 import { limitFindingsPerRule } from '@catalog-bot/findings/limit-per-rule'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
-import { getOmittedCount } from '@catalog-bot/findings/finding-list'
+import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
 import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
 import { renderJson, type DirectoryReport } from '@catalog-bot/findings/render-json'
 import { supportsColor } from './color.ts'
 import { enableOptimizingCompiler } from './optimizing-compiler.ts'
-import { setExitCode, print, printToStderr } from './output.ts'
+import { setExitCode, printToStdout, printToStderr } from './output.ts'
 import { readVersion } from './version.ts'
 
 /** Per rule in text output. Errors are always shown. */
-const maxFindingsPerRule = 10
+const maxPrintedFindingsPerRule = 10
 
 /** Per directory. GitHub code scanning shows this many results per run. */
-const maxFindingsPerDirectory = 5000
+const maxReportedFindingsPerDirectory = 5000
 
 export interface ValidateCommandOptions {
   readonly profile: ValidationProfile
@@ -40,7 +40,9 @@ export async function runValidate(named: readonly string[], options: ValidateCom
   if (ruleSet === undefined)
     throw new Error(`opm "${options.opm}" is not supported: use v1.28.0 or later, such as v1.73.0 or v1.73`)
   const directories =
-    named.length > 0 ? named : await (await import('./local-catalogs.ts')).listLocalCatalogs(options.config)
+    named.length > 0
+      ? named
+      : await (await import('./local-catalogs.ts')).listLocalCatalogDirectories(options.config)
   const all: Finding[] = []
   let failed = 0
   let absent = 0
@@ -52,14 +54,16 @@ export async function runValidate(named: readonly string[], options: ValidateCom
     if (report.isAbsent === true) absent++
     if (options.output === 'sarif')
       for (const found of report.findings)
-        all.push(makePathsRelativeToCwd(addMissingLocation(found, report.findings), directory))
-    if (options.output === 'json') print(renderJson(report))
+        all.push(makePathsRelativeToCwd(addFallbackLocationToFinding(found, report.findings), directory))
+    if (options.output === 'json') printToStdout(renderJson(report))
     else if (options.output === 'text') await printTextReport(report, options.all === true)
     else if (report.leftOut !== undefined)
       printToStderr(`${directory}: ${report.leftOut} less important findings are not shown`)
   }
   if (options.output === 'sarif')
-    print((await import('@catalog-bot/findings/render-sarif')).renderSarif(all, await loadSarifOptions()))
+    printToStdout(
+      (await import('@catalog-bot/findings/render-sarif')).renderSarif(all, await loadSarifOptions()),
+    )
   setExitCode(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
@@ -77,7 +81,9 @@ export async function validateCatalogDirectories(
   return {
     passed: reports.every(({ report }) => report.passed),
     findings: reports.flatMap(({ directory, report: { findings } }) =>
-      findings.map((found) => makePathsRelativeToCwd(addMissingLocation(found, findings), directory)),
+      findings.map((found) =>
+        makePathsRelativeToCwd(addFallbackLocationToFinding(found, findings), directory),
+      ),
     ),
   }
 }
@@ -86,7 +92,10 @@ export async function validateCatalogDirectories(
  * Adds a location to a finding about the whole catalog, because code scanning rejects a run in which any result has none.
  * Uses the location of another finding of the same rule, of any other finding, or the directory.
  */
-export function addMissingLocation(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
+export function addFallbackLocationToFinding(
+  found: Finding,
+  all: readonly Finding[],
+): Finding & { at: Location } {
   const alike = () => all.find((one) => one.rule === found.rule && one.at) ?? all.find((one) => one.at)
   return { ...found, at: found.at ?? alike()?.at ?? { file: '', line: 1, column: 1 } }
 }
@@ -110,7 +119,7 @@ async function validateCatalogDirectory(
   ruleSet: OpmRuleSet,
   { profile, output, cache: isCached, config }: ValidateCommandOptions,
 ): Promise<DirectoryReport & { readonly isAbsent?: true }> {
-  const factsOf = await createFileFactsParser(isCached, profile)
+  const factsOf = await createCatalogFileFactsParser(isCached, profile)
   const read = readCatalogDirectory(dir, (bytes) => {
     enableOptimizingCompiler(bytes.length)
     return factsOf(bytes)
@@ -126,41 +135,41 @@ async function validateCatalogDirectory(
   const verdict =
     profile === 'opm'
       ? validateCatalog(catalog, { ruleSet, profile })
-      : (await import('../checks/validation/validate-fully.ts')).validateWithAllRules(
+      : (await import('../checks/validation/validate-fully.ts')).validateCatalogWithAllRules(
           { ...catalog, findings: [...catalog.findings, ...read.linked] },
-          { ruleSet, ...(await loadRuleSettings(dir, config)) },
+          { ruleSet, ...(await loadLocalConfigIfEnabled(dir, config)) },
         )
   const all = [...verdict.findings, ...read.unreadable].sort(compareFindings)
-  const { findings } = selectMostSevereFindings(all, maxFindingsPerDirectory)
+  const { findings } = selectMostSevereFindings(all, maxReportedFindingsPerDirectory)
   const leftOut =
-    countFindingsInclOmitted(all) - findings.filter((found) => getOmittedCount(found) === 0).length
+    countFindingsWithOmitted(all) - findings.filter((found) => getOmittedFindingCount(found) === 0).length
   return {
     dir,
     passed: verdict.passed,
     ...(verdict.message !== undefined && { message: verdict.message }),
     // Only machine-readable output needs the ends of findings.
-    findings: output === 'text' ? findings : addFindingEnds(findings, read.bytesOf),
+    findings: output === 'text' ? findings : addFindingEndPositions(findings, read.bytesOf),
     ...(leftOut > 0 && { leftOut }),
   }
 }
 
 /** Loads the configuration only where one exists. */
-async function loadRuleSettings(dir: string, config: string | false | undefined) {
+async function loadLocalConfigIfEnabled(dir: string, config: string | false | undefined) {
   return config === false ? {} : (await import('./local-config.ts')).loadLocalConfig(dir, config)
 }
 
 /** Without a cache, reads only the parts of a file that the profile needs, and doesn't load the code of the cache. */
-async function createFileFactsParser(
+async function createCatalogFileFactsParser(
   isCached: boolean,
   profile: ValidationProfile,
-): Promise<(bytes: Uint8Array) => FileFacts> {
+): Promise<(bytes: Uint8Array) => CatalogFileFacts> {
   if (!isCached) return (bytes) => parseCatalogFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../catalogs/content-facts-cache.ts')).openFileFactsCache()
+  const cache = (await import('../catalogs/content-facts-cache.ts')).openCatalogFileFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 
-function countFindingsInclOmitted(findings: readonly Finding[]): number {
-  return findings.reduce((sum, found) => sum + (getOmittedCount(found) || 1), 0)
+function countFindingsWithOmitted(findings: readonly Finding[]): number {
+  return findings.reduce((sum, found) => sum + (getOmittedFindingCount(found) || 1), 0)
 }
 
 async function printTextReport(report: DirectoryReport, all: boolean): Promise<void> {
@@ -172,12 +181,13 @@ async function printTextReport(report: DirectoryReport, all: boolean): Promise<v
       return undefined
     }
   }
-  print(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
-  const { shown, more } = limitFindingsPerRule(report.findings, all ? Infinity : maxFindingsPerRule)
+  printToStdout(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
+  const { shown, more } = limitFindingsPerRule(report.findings, all ? Infinity : maxPrintedFindingsPerRule)
   const { findings: counted } = report
-  if (counted.length > 0) print(renderText(shown, { textOf, counted, color: supportsColor(process.stdout) }))
-  for (const [rule, count] of more) print(`… ${count} more of ${rule} (use --all to show them)`)
-  if (report.leftOut !== undefined) print(`… and ${report.leftOut} less important findings`)
+  if (counted.length > 0)
+    printToStdout(renderText(shown, { textOf, counted, color: supportsColor(process.stdout) }))
+  for (const [rule, count] of more) printToStdout(`… ${count} more of ${rule} (use --all to show them)`)
+  if (report.leftOut !== undefined) printToStdout(`… and ${report.leftOut} less important findings`)
 }
 
 export async function loadSarifOptions() {

@@ -2,11 +2,11 @@
 // verified; 2: the command could not run.
 import { readFileSync } from 'node:fs'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { openVerifyingKey } from '../adapters/image/provenance/signing-key.ts'
 import { parseRepositoryName } from '../adapters/image/provenance/simple-signing.ts'
 import { verifyImage, type ImageVerification } from '../adapters/image/provenance/verify-image.ts'
-import { setExitCode, print } from './output.ts'
+import { setExitCode, printToStdout } from './output.ts'
 import { requireImageReferenceSyntax, withRegistryClient } from './pulled-bundles.ts'
 
 export interface VerifyCommandOptions {
@@ -22,14 +22,17 @@ export async function runVerify(name: string, options: VerifyCommandOptions): Pr
   const reference = requireImageReference(name)
   const { signedAs, recursive } = options
   if (signedAs !== undefined && parseRepositoryName(signedAs) === undefined)
-    throw new Error(`--signed-as must be a repository, but is "${toPrintable(signedAs)}"`)
+    throw new Error(`--signed-as must be a repository, but is "${escapeNonPrintableCharacters(signedAs)}"`)
   const key = openVerifyingKey(readFileSync(options.key, 'utf8'))
   const found = await withRegistryClient(options.insecureRegistry, (registry) =>
     verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
   )
   const isVerified = isVerificationPassed(found)
-  if (options.output === 'json') print(JSON.stringify({ image: name, verified: isVerified, ...found }))
-  else for (const line of formatVerification(name, found)) print(toPrintable(line))
+  if (options.output === 'json')
+    printToStdout(JSON.stringify({ image: name, verified: isVerified, ...found }))
+  else
+    for (const line of generateVerificationLines(name, found))
+      printToStdout(escapeNonPrintableCharacters(line))
   setExitCode(isVerified ? 0 : 1)
 }
 
@@ -47,7 +50,7 @@ function isVerificationPassed({
   return isSigned && (provenance.length > 0 || refusedAttestations.length === 0)
 }
 
-function* formatVerification(name: string, found: ImageVerification): Generator<string> {
+function* generateVerificationLines(name: string, found: ImageVerification): Generator<string> {
   yield `${name} is ${found.digest}`
   yield found.signatures > 0 ? 'Signed with this key.' : 'Not signed with this key.'
   for (const why of found.refused) yield `  Ignored a signature: ${why}.`

@@ -3,15 +3,15 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { print, printToStderr } from './output.ts'
+import { printToStdout, printToStderr } from './output.ts'
 
-export interface GraphPicture {
+export interface GraphFile {
   readonly name: string
   readonly variant?: string
   draw(): string
 }
 
-export interface GraphPictureOptions {
+export interface GraphFileOptions {
   readonly extension: string
   /** Created if missing. */
   readonly out: string | undefined
@@ -19,12 +19,12 @@ export interface GraphPictureOptions {
 }
 
 /** File systems allow 255 bytes. */
-const maxFileNameLength = 150
+const maxPictureFileNameLength = 150
 
 /** Throws an Error if there are several pictures but no folder, or if a write fails. */
-export function writeGraphPictures(
-  pictures: readonly GraphPicture[],
-  { extension, out, emptyMessage }: GraphPictureOptions,
+export function writeGraphFiles(
+  pictures: readonly GraphFile[],
+  { extension, out, emptyMessage }: GraphFileOptions,
 ): void {
   const [only, second] = pictures
   if (only === undefined) {
@@ -39,22 +39,22 @@ export function writeGraphPictures(
         `there are ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}): specify a folder for them with --out`,
       )
     }
-    print(only.draw())
+    printToStdout(only.draw())
     return
   }
   mkdirSync(out, { recursive: true })
   for (const picture of pictures) {
     const isAlone = pictures.every((other) => other === picture || other.name !== picture.name)
     const name = isAlone ? picture.name : `${picture.name} ${picture.variant ?? ''}`
-    const path = join(out, `${toFileName(name)}.${extension}`)
+    const path = join(out, `${toPictureFileName(name)}.${extension}`)
     writeFileSync(path, picture.draw())
-    print(path)
+    printToStdout(path)
   }
 }
 
 /** Maps different names to different results, and keeps well-formed package names unchanged. */
-function toFileName(name: string): string {
+function toPictureFileName(name: string): string {
   const plain = encodeURIComponent(name.toWellFormed()).replace(/^\./, '%2E').replaceAll('*', '%2A')
-  if (plain.length <= maxFileNameLength) return plain.replaceAll('%20', ' ')
-  return `${plain.slice(0, maxFileNameLength)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  if (plain.length <= maxPictureFileNameLength) return plain.replaceAll('%20', ' ')
+  return `${plain.slice(0, maxPictureFileNameLength)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 }

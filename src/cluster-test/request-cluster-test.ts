@@ -8,7 +8,7 @@ import type { PullVerdict } from '../policy/verdict.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { JobQueue } from '../ports/jobs.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { clusterTestRequestStateNamespace, type ClusterTestRequest } from './cluster-test-state.ts'
@@ -69,7 +69,7 @@ function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
 /** Withdrawn requests end, and their install tests stop. */
 export async function requestClusterTest(
   candidate: ClusterTestCandidate,
-  { app, forge, installation, repository: mirror }: JobContext<StateStore & JobQueue & PullMemory>,
+  { app, forge, installation, repository: mirror }: JobContext<StateStore & JobQueue & PullHistoryStore>,
 ): Promise<void> {
   const { repository } = forge
   const { pull, base } = candidate.snapshot

@@ -17,13 +17,13 @@ export function findAmbiguousLineBreak(
   text: string,
 ): { readonly offset: number; readonly name: string } | undefined {
   const found = ambiguousLineBreakPattern.exec(text)
-  return found ? { offset: found.index, name: describeCharacter(found[0]) } : undefined
+  return found ? { offset: found.index, name: formatUnicodeCodePoint(found[0]) } : undefined
 }
 
 /** The name of the first character that is invisible, or that only some parsers treat as a space. */
 export function findInvisibleCharacter(text: string): string | undefined {
   const found = invisibleCharPattern.exec(text)
-  return found ? describeCharacter(found[0]) : undefined
+  return found ? formatUnicodeCodePoint(found[0]) : undefined
 }
 
 /**
@@ -34,7 +34,7 @@ export function normalizeKeyForComparison(key: string): string {
   return key.normalize('NFKC').replace(invisibleOrSpaceCharPattern, '').toLowerCase()
 }
 
-function describeCharacter(character: string): string {
+function formatUnicodeCodePoint(character: string): string {
   const code = character.codePointAt(0) ?? 0
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }

@@ -11,13 +11,13 @@ const humanOnlyChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'edit-owners',
 ])
 
-type GrantableChangeKind = Exclude<
+type AutomatableChangeKind = Exclude<
   ChangeKind,
   'add-package' | 'remove-package' | 'add-catalog' | 'edit-owners'
 >
 
-const grantableChangeKinds = changeKindNames.filter(
-  (kind): kind is GrantableChangeKind => !humanOnlyChangeKinds.has(kind),
+const automatableChangeKinds = changeKindNames.filter(
+  (kind): kind is AutomatableChangeKind => !humanOnlyChangeKinds.has(kind),
 )
 
 const createNamePatternSchema = (subject: string) =>
@@ -50,10 +50,10 @@ export const automationSchema = z
           'Channels that the account can change, such as `*-nightly`. If empty, the account can’t change any channel and so can’t add versions.',
         ),
       changes: z
-        .array(z.enum(grantableChangeKinds))
+        .array(z.enum(automatableChangeKinds))
         .min(1)
         .describe(
-          `Kinds of change that the account can make without approval: ${grantableChangeKinds.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
+          `Kinds of change that the account can make without approval: ${automatableChangeKinds.map((kind) => `\`${kind}\` (${changeKindDescriptions[kind].toLowerCase().replace(/\.$/, '')})`).join(', ')}.`,
         ),
     }),
   )

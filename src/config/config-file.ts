@@ -3,7 +3,7 @@
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { configPath } from './config-path.ts'
-import { findUnknownRules, parseConfig, type Config } from './config.ts'
+import { findUnknownRuleIdsInConfig, parseConfig, type Config } from './config.ts'
 import { configUnreadable } from './config-unreadable.ts'
 
 /**
@@ -15,20 +15,20 @@ export const maxConfigBytes = 128 * 1024
 /** Why the entry is not read. */
 export type ConfigFileProblem = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
 
-const regularFileFixMessage = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
+const replaceWithRegularFileMessage = `Ask a maintainer to replace ${configPath} on the base branch with a regular file.`
 
-const textsByConfigFileProblem: Readonly<
+const messagesByConfigFileProblem: Readonly<
   Record<ConfigFileProblem, { readonly problem: string; readonly fix: string }>
 > = {
   link: {
     problem: 'it is a symbolic link, and catalog-bot does not follow symbolic links',
-    fix: regularFileFixMessage,
+    fix: replaceWithRegularFileMessage,
   },
   submodule: {
     problem: 'it is a submodule, and catalog-bot does not read submodules',
-    fix: regularFileFixMessage,
+    fix: replaceWithRegularFileMessage,
   },
-  directory: { problem: 'it is a directory, but must be a file', fix: regularFileFixMessage },
+  directory: { problem: 'it is a directory, but must be a file', fix: replaceWithRegularFileMessage },
   'below-link': {
     problem:
       'the entry `.github` is a symbolic link, a submodule, or a file, so catalog-bot cannot read a configuration in it',
@@ -52,24 +52,27 @@ export function parseConfigFile(
   rules: ReadonlySet<string>,
 ): ConfigFileResult {
   if (typeof file === 'string')
-    return toUnreadableResult(createConfigLocation(1, 1), textsByConfigFileProblem[file])
+    return createUnreadableConfigResult(createConfigLocation(1, 1), messagesByConfigFileProblem[file])
   if (file.length > maxConfigBytes)
-    return toUnreadableResult(createConfigLocation(1, 1), textsByConfigFileProblem['too-large'])
+    return createUnreadableConfigResult(createConfigLocation(1, 1), messagesByConfigFileProblem['too-large'])
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file)
   if (!isValidUtf8(file)) {
     const before = text.slice(0, text.indexOf('\ufffd')).split('\n')
-    return toUnreadableResult(createConfigLocation(before.length, (before.at(-1)?.length ?? 0) + 1), {
-      problem: 'it is not UTF-8 text',
-      fix: `Ask a maintainer to save ${configPath} on the base branch as UTF-8.`,
-    })
+    return createUnreadableConfigResult(
+      createConfigLocation(before.length, (before.at(-1)?.length ?? 0) + 1),
+      {
+        problem: 'it is not UTF-8 text',
+        fix: `Ask a maintainer to save ${configPath} on the base branch as UTF-8.`,
+      },
+    )
   }
   const parsed = parseConfig(text)
   return parsed.kind === 'config'
-    ? { config: parsed.config, findings: findUnknownRules(text, rules) }
+    ? { config: parsed.config, findings: findUnknownRuleIdsInConfig(text, rules) }
     : { findings: parsed.findings }
 }
 
-function toUnreadableResult(
+function createUnreadableConfigResult(
   location: Location,
   explanation: { readonly problem: string; readonly fix: string },
 ): ConfigFileResult {

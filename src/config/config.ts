@@ -225,7 +225,7 @@ export const configSchema = z.strictObject({
     .enum(commentPolicies)
     .default('always')
     .describe(
-      'When catalog-bot comments on pull requests. `always`: on every pull request, in one comment that it edits. `changes`: only if a user must act. `never`: results appear only in check runs, and approvals must be reviews, because `/approve` refers to the content of the comment.',
+      'When catalog-bot comments on pull requests. `always`: on every pull request, in one comment that it edits. `changes`: only if the author or a maintainer needs to act. `never`: results appear only in check runs, and approvals must be reviews, because `/approve` refers to the content of the comment.',
     ),
   suggestions: z
     .boolean()
@@ -270,7 +270,7 @@ export type Config = z.output<typeof configSchema>
 
 export const defaultConfig: Config = configSchema.parse({})
 
-export type ParsedConfig =
+export type ConfigParseResult =
   | { readonly kind: 'config'; readonly config: Config }
   | { readonly kind: 'unreadable'; readonly findings: readonly Finding[] }
 
@@ -278,7 +278,7 @@ export type ParsedConfig =
  * Reports unknown rule IDs in `rules`, so that a misspelled setting is not silently ignored. The caller passes the known IDs,
  * because this layer must not depend on the rules.
  */
-export function findUnknownRules(text: string, known: ReadonlySet<string>): readonly Finding[] {
+export function findUnknownRuleIdsInConfig(text: string, known: ReadonlySet<string>): readonly Finding[] {
   const lines = new LineCounter()
   const rules: unknown = parseDocument(text, {
     lineCounter: lines,
@@ -299,14 +299,14 @@ export function findUnknownRules(text: string, known: ReadonlySet<string>): read
  * Parses the configuration (one YAML 1.2 document). `undefined` or an empty document results in the default configuration. Unknown
  * keys, wrong types, duplicate keys, aliases, and syntax errors result in findings with locations, and no configuration.
  */
-export function parseConfig(text: string | undefined): ParsedConfig {
+export function parseConfig(text: string | undefined): ConfigParseResult {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
   const lines = new LineCounter()
   const divided = findAmbiguousLineBreak(text)
   if (divided !== undefined) {
     const before = text.slice(0, divided.offset).split('\n')
     const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-    return toUnreadableConfig([
+    return createUnreadableConfigResult([
       {
         at,
         problem: `it contains the character ${divided.name}, which some parsers treat as the end of a line or of the text`,
@@ -325,7 +325,7 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     return { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   if (document.errors.length > 0)
-    return toUnreadableConfig(
+    return createUnreadableConfigResult(
       document.errors.map((error) => ({
         at: locationAt(error.pos[0]),
         problem: error.message.split('\n')[0] ?? error.message,
@@ -333,19 +333,19 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     )
   const repeated = findRepeatedKey(document) as { range?: [number, number, number] } | undefined
   if (repeated !== undefined)
-    return toUnreadableConfig([
+    return createUnreadableConfigResult([
       { at: locationAt(repeated.range?.[0] ?? 0), problem: 'Map keys must be unique' },
     ])
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: 0 }) ?? {}
   } catch (error) {
-    return toUnreadableConfig([
+    return createUnreadableConfigResult([
       { at: locationAt(0), problem: error instanceof Error ? error.message : String(error) },
     ])
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return toUnreadableConfig([
+    return createUnreadableConfigResult([
       {
         at: locationAt(document.contents?.range?.[0] ?? 0),
         problem: `it contains ${Array.isArray(value) ? 'a list' : 'a single value'}, but must contain keys such as \`catalogs:\``,
@@ -356,9 +356,9 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     const odd = findUnmatchableOwnerNames(result.data)
     return odd.length === 0
       ? { kind: 'config', config: result.data }
-      : toUnreadableConfig(odd.map((problem) => ({ at: locationAt(0), problem })))
+      : createUnreadableConfigResult(odd.map((problem) => ({ at: locationAt(0), problem })))
   }
-  return toUnreadableConfig(
+  return createUnreadableConfigResult(
     result.error.issues.map((issue) => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
       return {
@@ -397,7 +397,9 @@ function findUnmatchableOwnerNames({ owners }: Config): readonly string[] {
     .map((name) => `owners: ${JSON.stringify(name)} contains whitespace or an invisible character`)
 }
 
-function toUnreadableConfig(problems: readonly { at: Location; problem: string }[]): ParsedConfig {
+function createUnreadableConfigResult(
+  problems: readonly { at: Location; problem: string }[],
+): ConfigParseResult {
   return {
     kind: 'unreadable',
     findings: problems.map(({ at, problem }) => createFinding(configUnreadable, at, { problem })),

@@ -2,27 +2,27 @@
 // fills in and sanitizes the values of the placeholders.
 import { z } from 'zod'
 
-const messagePlaceholders = ['number', 'title', 'head', 'author'] as const
+const mergeMessagePlaceholders = ['number', 'title', 'head', 'author'] as const
 
-export type MessagePlaceholder = (typeof messagePlaceholders)[number]
+export type MergeMessagePlaceholder = (typeof mergeMessagePlaceholders)[number]
 
-export const messagePlaceholderPattern = /\{([^{}]*)\}/g
+export const mergeMessagePlaceholderPattern = /\{([^{}]*)\}/g
 
-const knownPlaceholders: ReadonlySet<string> = new Set(messagePlaceholders)
+const knownMergeMessagePlaceholders: ReadonlySet<string> = new Set(mergeMessagePlaceholders)
 
-const createMessageTemplateSchema = (maxLength: number) =>
+const createMergeMessageTemplateSchema = (maxLength: number) =>
   z
     .string()
     .min(1)
     .max(maxLength)
     .superRefine((text, context) => {
-      for (const [, name = ''] of text.matchAll(messagePlaceholderPattern))
-        if (!knownPlaceholders.has(name))
+      for (const [, name = ''] of text.matchAll(mergeMessagePlaceholderPattern))
+        if (!knownMergeMessagePlaceholders.has(name))
           context.addIssue({
             code: 'custom',
-            message: `unknown placeholder {${name}}; use one of: ${messagePlaceholders.map((each) => `{${each}}`).join(', ')}`,
+            message: `unknown placeholder {${name}}; use one of: ${mergeMessagePlaceholders.map((each) => `{${each}}`).join(', ')}`,
           })
-      if (/[{}]/.test(text.replace(messagePlaceholderPattern, '')))
+      if (/[{}]/.test(text.replace(mergeMessagePlaceholderPattern, '')))
         context.addIssue({
           code: 'custom',
           message: 'braces are allowed only in placeholders such as {number}',
@@ -31,13 +31,13 @@ const createMessageTemplateSchema = (maxLength: number) =>
 
 export const mergeMessageSchema = z
   .strictObject({
-    title: createMessageTemplateSchema(200)
+    title: createMergeMessageTemplateSchema(200)
       .refine((text) => !/[\r\n]/.test(text), 'must be a single line')
       .optional()
       .describe(
         'First line of the merge commit message, with the placeholders {number}, {title}, {head}, and {author}. Text that triggers actions in GitHub or CI systems (such as `#12`, `@name`, and `[skip ci]`) is removed.',
       ),
-    body: createMessageTemplateSchema(2000)
+    body: createMergeMessageTemplateSchema(2000)
       .optional()
       .describe(
         'Body of the merge commit message, with the same placeholders. catalog-bot always adds the line that names the head.',

@@ -7,10 +7,10 @@ import { z } from 'zod'
  * `alone`: no one but the author; `owner`: an owner of the package or a maintainer, other than the author;
  * `maintainer`: a maintainer other than the author; `refused`: catalog-bot does not merge the change.
  */
-const consentSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
+const requiredConsentSchema = z.enum(['alone', 'owner', 'maintainer', 'refused'])
 const nonOwnerConsentSchema = z.enum(['owner', 'maintainer', 'refused'])
 
-export type RequiredConsent = z.output<typeof consentSchema>
+export type RequiredConsent = z.output<typeof requiredConsentSchema>
 
 /** The kinds of change that a pull request can make to a package, with the descriptions that the documentation shows. */
 export const changeKindDescriptions = {
@@ -82,7 +82,7 @@ export const defaultPermissions: Readonly<Record<PermissionRole, Readonly<Consen
   bot: defaultBotPermissions,
 }
 
-function createPermissionRowSchema<Cell extends z.ZodEnum>(
+function createRolePermissionsSchema<Cell extends z.ZodEnum>(
   role: PermissionRole,
   cell: (kind: ChangeKind) => Cell,
 ) {
@@ -103,17 +103,17 @@ function createPermissionRowSchema<Cell extends z.ZodEnum>(
  */
 export const permissionsSchema = z
   .strictObject({
-    owner: createPermissionRowSchema('owner', (kind) =>
-      kind === 'edit-owners' ? nonOwnerConsentSchema : consentSchema,
+    owner: createRolePermissionsSchema('owner', (kind) =>
+      kind === 'edit-owners' ? nonOwnerConsentSchema : requiredConsentSchema,
     ).describe('Owners of the package.'),
-    maintainer: createPermissionRowSchema('maintainer', () => consentSchema).describe(
+    maintainer: createRolePermissionsSchema('maintainer', () => requiredConsentSchema).describe(
       'Maintainers of the repository.',
     ),
-    contributor: createPermissionRowSchema('contributor', () => nonOwnerConsentSchema).describe(
+    contributor: createRolePermissionsSchema('contributor', () => nonOwnerConsentSchema).describe(
       'All other users.',
     ),
-    bot: createPermissionRowSchema('bot', (kind) =>
-      kind === 'edit-owners' ? nonOwnerConsentSchema : consentSchema,
+    bot: createRolePermissionsSchema('bot', (kind) =>
+      kind === 'edit-owners' ? nonOwnerConsentSchema : requiredConsentSchema,
     ).describe('GitHub Apps that are listed as owners, for pull requests from a branch in this repository.'),
   })
   .prefault({})

@@ -8,8 +8,8 @@ import { z } from 'zod'
  */
 const previewTagPattern = /^pr-(?:\d|\{number\})/
 
-const intervalPattern = /^(?:off|[1-9][0-9]{0,3}[hd])$/
-const durationPattern = /^[1-9][0-9]{0,3}[hd]$/
+const publishIntervalPattern = /^(?:off|[1-9][0-9]{0,3}[hd])$/
+const publishDurationPattern = /^[1-9][0-9]{0,3}[hd]$/
 
 function createTagTemplateSchema(placeholders: readonly string[]) {
   const known = new RegExp(`^(?:[A-Za-z0-9_.-]|\\{(?:${placeholders.join('|')})\\})+$`)
@@ -78,7 +78,7 @@ const publishEntrySchema = z.strictObject({
   format: z.enum(['oci', 'docker']).default('oci').describe('Format of the image manifests.'),
   rebase: z
     .string()
-    .regex(intervalPattern, 'must be off, or a number of hours or days, such as 12h or 7d')
+    .regex(publishIntervalPattern, 'must be off, or a number of hours or days, such as 12h or 7d')
     .default('off')
     .describe(
       'How often catalog-bot checks the base image for a new digest and rebases the catalog image onto it.',
@@ -115,7 +115,7 @@ const publishEntrySchema = z.strictObject({
         .describe('Tag for previews.'),
       expires: z
         .string()
-        .regex(durationPattern, 'must be a number of hours or days, such as 12h or 7d')
+        .regex(publishDurationPattern, 'must be a number of hours or days, such as 12h or 7d')
         .default('7d')
         .describe('Maximum age of a preview. catalog-bot removes it earlier if the pull request is closed.'),
     })
@@ -138,7 +138,7 @@ export const publishSchema = z
 export type PublishEntry = z.output<typeof publishEntrySchema>
 
 /** Converts `12h` or `7d` to milliseconds, and `off` to undefined. */
-export function parseDuration(text: string): number | undefined {
+export function parseHoursOrDaysToMs(text: string): number | undefined {
   if (text === 'off') return undefined
   return Number(text.slice(0, -1)) * (text.endsWith('d') ? 24 : 1) * 3600_000
 }

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 import {
-  toReviewApprovals,
-  computeChangeCoverage,
+  createApprovalsFromReviews,
+  computeChangeApprovalCoverage,
   computeFileCoverage,
-  hasSameFiles,
+  hasSameFilesInCoverage,
   type ApprovalCoverage,
 } from '../checks/ownership/ownership.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
@@ -17,13 +17,17 @@ import {
   decideCommands,
   type CommandDecision,
   type CommandRecord,
-  type ShownHead,
+  type ReportedHead,
 } from '../policy/commands.ts'
-import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
-import type { EvaluateOptions } from './evaluate-options.ts'
-import { gatherAnswers, type CheckAnswer, type QuestionAnswerer } from '../catalogs/gather-answers.ts'
+import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
+import type { EvaluatePullOptions } from './evaluate-options.ts'
 import {
-  createTooManyError,
+  gatherCheckAnswers,
+  type CheckQuestionAnswer,
+  type CheckQuestionAnswerer,
+} from '../catalogs/gather-answers.ts'
+import {
+  createTooManyItemsError,
   defaultEvaluationBudget,
   type EvaluationBudget,
 } from '../catalogs/evaluation-budget.ts'
@@ -38,27 +42,27 @@ interface ApprovalCoverageOptions {
   readonly epoch: number
   /** The epoch in which each review was first seen. */
   readonly seen: ReadonlyMap<number, number>
-  readonly now: DescribedChange
-  readonly shown: readonly ShownHead[]
-  readonly memory: PullMemory
+  readonly now: PullChangeIdentity
+  readonly shown: readonly ReportedHead[]
+  readonly memory: PullHistoryStore
   readonly repository: Pick<GitRepository, 'mergeBases' | 'wasTip' | 'treeOf' | 'diff'>
 }
 
 export interface AnsweredCheckQuestions {
   readonly input: CheckInput
-  readonly answers: Awaited<ReturnType<typeof gatherAnswers>>
+  readonly answers: Awaited<ReturnType<typeof gatherCheckAnswers>>
   readonly decisions: readonly CommandDecision[]
   readonly open: CheckOutcome['unanswered']
   readonly records: readonly CommandRecord[]
-  readonly described: DescribedChange
+  readonly described: PullChangeIdentity
 }
 
-/** Rejects with a StoreError, and with TooLargeError where the questions exceed the budget. */
+/** Rejects with a StoreError, and with ChangeTooLargeError where the questions exceed the budget. */
 export async function answerCheckQuestions(
   checks: readonly Check[],
   { snapshot, epoch, onRecord }: BaseBranchState,
   unapproved: CheckInput,
-  { ask: answerExternal, memory, repository, budget = defaultEvaluationBudget }: EvaluateOptions,
+  { ask: answerExternal, memory, repository, budget = defaultEvaluationBudget }: EvaluatePullOptions,
 ): Promise<AnsweredCheckQuestions> {
   const firstSeen = await memory.firstSeenReviews(
     snapshot.repository,
@@ -67,9 +71,9 @@ export async function answerCheckQuestions(
     snapshot.reviews.map(({ id }) => id),
   )
   const seenNow = new Map<string, UserId>()
-  const answered = new Map<string, CheckAnswer>()
-  const allow = createQuestionBudgetCheck(budget)
-  const ask: QuestionAnswerer = async (question) => {
+  const answered = new Map<string, CheckQuestionAnswer>()
+  const allow = createQuestionBudgetChecker(budget)
+  const ask: CheckQuestionAnswerer = async (question) => {
     const answer = await answerExternal(question)
     // An unknown answer may be available in the next round.
     if (answer.kind !== 'unknown') answered.set(toCheckQuestionKey(question), answer)
@@ -78,7 +82,7 @@ export async function answerCheckQuestions(
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const described = toDescribedChange(computeChangeCoverage(unapproved))
+  const described = toDescribedChange(computeChangeApprovalCoverage(unapproved))
   const commandInput = {
     check: unapproved,
     shown,
@@ -86,7 +90,7 @@ export async function answerCheckQuestions(
     records: onRecord,
     ...(recent && { recent }),
   }
-  const gathered = await gatherAnswers(
+  const gathered = await gatherCheckAnswers(
     [{ ask: (_input, answers) => collectCommandQuestions(commandInput, answers) }, ...checks],
     unapproved,
     ask,
@@ -95,7 +99,7 @@ export async function answerCheckQuestions(
   )
   const { decisions, open } = decideCommands(commandInput, gathered)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const agreed = await resolveApprovalCoverages({
+  const agreed = await resolveReviewApprovalCoverages({
     snapshot,
     epoch,
     seen: firstSeen,
@@ -105,18 +109,20 @@ export async function answerCheckQuestions(
     repository,
   })
   const approvals = [
-    ...toReviewApprovals(snapshot, epoch, firstSeen, agreed),
+    ...createApprovalsFromReviews(snapshot, epoch, firstSeen, agreed),
     ...findCommandApprovals(records, snapshot.comments),
   ]
   // Checks cache their judgment by input identity, so an unchanged input stays the same object.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
-  const answers = await gatherAnswers(checks, input, ask, answered, allow)
+  const answers = await gatherCheckAnswers(checks, input, ask, answered, allow)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   return { input, answers, decisions, open, records, described }
 }
 
 /** Counts questions before asking any, so exceeding the budget costs no request. */
-function createQuestionBudgetCheck(budget: EvaluationBudget): (questions: readonly CheckQuestion[]) => void {
+function createQuestionBudgetChecker(
+  budget: EvaluationBudget,
+): (questions: readonly CheckQuestion[]) => void {
   const counted = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
     for (const question of questions) {
@@ -124,14 +130,14 @@ function createQuestionBudgetCheck(budget: EvaluationBudget): (questions: readon
       counted[isImage ? 'images' : 'people'].add(toCheckQuestionKey(question))
     }
     if (counted.people.size > budget.people)
-      throw createTooManyError(counted.people.size, 'GitHub users to look up', budget.people)
+      throw createTooManyItemsError(counted.people.size, 'GitHub users to look up', budget.people)
     if (counted.images.size > budget.images)
-      throw createTooManyError(counted.images.size, 'images to look up', budget.images)
+      throw createTooManyItemsError(counted.images.size, 'images to look up', budget.images)
   }
 }
 
 /** The change that each approving review agreed to. GitHub gives only a review's commit and time, and the same commit can mean another change when the merge base moves, so the first evaluation records it permanently. */
-export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
+export function toDescribedChange(covers: ApprovalCoverage): PullChangeIdentity {
   const id = createHash('sha256')
     .update(JSON.stringify([...covers]))
     .digest('hex')
@@ -140,7 +146,7 @@ export function toDescribedChange(covers: ApprovalCoverage): DescribedChange {
 }
 
 /** What the approving reviews of this state agreed to, by their ids. Rejects with a StoreError or GitError. */
-async function resolveApprovalCoverages(
+async function resolveReviewApprovalCoverages(
   options: ApprovalCoverageOptions,
 ): Promise<ReadonlyMap<number, ApprovalCoverage>> {
   const { snapshot, epoch, seen, now, memory } = options
@@ -155,7 +161,7 @@ async function resolveApprovalCoverages(
   const fresh = reviews.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
-    const page = memoizeOnce(() => resolveGitHubApprovalCoverage(options))
+    const page = memoizeOnce(() => resolveCoverageShownByGitHub(options))
     for (const review of fresh) bound.set(review.id, await resolveApprovalCoverageId(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
@@ -185,7 +191,9 @@ async function resolveApprovalCoverageId(
   if (last?.change !== undefined && last.head === head && last.epoch === epoch) return last.change
   const files = await page()
   const saw =
-    files !== undefined && hasSameFiles(now.covers, files) ? now : toDescribedChange(files ?? new Map())
+    files !== undefined && hasSameFilesInCoverage(now.covers, files)
+      ? now
+      : toDescribedChange(files ?? new Map())
   await memory.recordChange?.(repository, pull, saw)
   return saw.id
 }
@@ -196,7 +204,7 @@ async function resolveApprovalCoverageId(
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only a single merge base, unchanged since then, proves what every reviewer saw.
  */
-async function resolveGitHubApprovalCoverage({
+async function resolveCoverageShownByGitHub({
   snapshot,
   repository,
 }: ApprovalCoverageOptions): Promise<ApprovalCoverage | undefined> {

@@ -3,7 +3,7 @@
 import type { TreeSha } from '../pull-request/ids.ts'
 import type { PathChange, TreePathEntry } from '../pull-request/path-change.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { resolveLinkedFile } from '../catalogs/linked-file.ts'
+import { resolveSymlinkedFile } from '../catalogs/linked-file.ts'
 import { filterSymlinkEntries } from '../catalogs/find-layout.ts'
 
 export interface ChangedSymlinksInput {
@@ -22,8 +22,8 @@ export async function findChangedSymlinks(
   const changes: PathChange[] = []
   for (const { path, oid } of filterSymlinkEntries(entries)) {
     if (differing.has(path)) continue
-    const before = await resolveLinkedFile(repository, base, '', path, oid)
-    const after = await resolveLinkedFile(repository, result, '', path, oid)
+    const before = await resolveSymlinkedFile(repository, base, '', path, oid)
+    const after = await resolveSymlinkedFile(repository, result, '', path, oid)
     if (before.file === after.file) continue
     changes.push({
       path,

@@ -6,13 +6,13 @@ import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../pull-request/repository-key.ts'
 import { findActivePullHold } from '../policy/commands.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
 
 /** Each one costs a merge. Beyond this, their content counts as lost. */
-const maxTestMerges = 20
+const maxTestMergesForClosedPulls = 20
 
-export interface AffectedOpenPull {
+export interface OpenPullClosedByMerge {
   readonly open: OpenPullSummary
   readonly by: PullClosedByPush['by']
 }
@@ -21,16 +21,16 @@ export interface AffectedOpenPull {
  * False where no other pull request can be affected: a single commit is the head itself, and closes only pull requests
  * with the same content. Saves most evaluations the request for the list.
  */
-export function canAffectOtherPulls({ commits }: IncomingCommits): boolean {
+export function canMergeCloseOtherPulls({ commits }: IncomingCommits): boolean {
   return commits.length > 1 || commits.some(({ closes }) => closes === undefined || closes.length > 0)
 }
 
 /** The open pull requests that merging `snapshot` would close, by number. */
-export function findAffectedPulls(
+export function findPullsClosedByMerge(
   open: readonly OpenPullSummary[],
   { commits }: IncomingCommits,
   { repository, pull, baseRef }: Pick<PullSnapshot, 'repository' | 'pull' | 'baseRef'>,
-): readonly AffectedOpenPull[] {
+): readonly OpenPullClosedByMerge[] {
   const heads = new Set<string>(commits.map(({ id }) => id))
   const here = toRepositoryKey(repository)
   const named = new Set(
@@ -41,7 +41,7 @@ export function findAffectedPulls(
   )
   return open
     .filter((other) => other.pull !== pull)
-    .flatMap((other): AffectedOpenPull[] => {
+    .flatMap((other): OpenPullClosedByMerge[] => {
       // A pull request for another branch stays open.
       if (other.baseRef === baseRef && heads.has(other.head)) return [{ open: other, by: 'commits' }]
       return named.has(other.pull) ? [{ open: other, by: 'words' }] : []
@@ -52,33 +52,36 @@ export function findAffectedPulls(
 export interface ClosedPullContext {
   readonly repository: Pick<GitRepository, 'merge' | 'diff'>
   readonly treeReader: Pick<TreeReader, 'entry'>
-  readonly memory: Pick<PullMemory, 'commands'>
+  readonly memory: Pick<PullHistoryStore, 'commands'>
   readonly blockingLabels: readonly string[]
   readonly baseTree: TreeSha
   readonly result: TreeSha
 }
 
 /** Rejects with a GitError or StoreError. */
-export async function resolveClosedPulls(
-  affected: readonly AffectedOpenPull[],
+export async function resolvePullsClosedByPush(
+  affected: readonly OpenPullClosedByMerge[],
   snapshot: PullSnapshot,
   ctx: ClosedPullContext,
 ): Promise<readonly PullClosedByPush[]> {
   const closed: PullClosedByPush[] = []
   for (const [at, { open, by }] of affected.entries()) {
-    const heldBack = await readMergeBlockReason(open, snapshot, ctx)
+    const heldBack = await readPullMergeBlockReason(open, snapshot, ctx)
     closed.push({
       pull: open.pull,
       by,
       isOwn: open.author !== null && open.author === snapshot.author?.id,
-      isKept: by === 'commits' && at < maxTestMerges && (await hasAllChangesInResult(open, snapshot, ctx)),
+      isKept:
+        by === 'commits' &&
+        at < maxTestMergesForClosedPulls &&
+        (await isPullChangeInMergeResult(open, snapshot, ctx)),
       ...(heldBack !== undefined && { heldBack }),
     })
   }
   return closed
 }
 
-async function readMergeBlockReason(
+async function readPullMergeBlockReason(
   open: OpenPullSummary,
   { repository }: PullSnapshot,
   { memory, blockingLabels }: ClosedPullContext,
@@ -92,7 +95,7 @@ async function readMergeBlockReason(
 }
 
 /** Whether the result has everything that the other pull request changes. */
-async function hasAllChangesInResult(
+async function isPullChangeInMergeResult(
   { head }: OpenPullSummary,
   { base }: PullSnapshot,
   { repository, treeReader, baseTree, result }: ClosedPullContext,

@@ -2,7 +2,7 @@
 import type { IncomingCommits, PullClosedByPush } from '../pull-request/incoming-commits.ts'
 import type { TreeFileReader } from '../pull-request/compare-blobs.ts'
 import type { PullRequestChange } from '../pull-request/change.ts'
-import { describeChange, type CatalogPair } from '../pull-request/describe-change.ts'
+import { describeChange, type BaseAndResultCatalog } from '../pull-request/describe-change.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import {
   findContainingCatalog,
@@ -13,26 +13,30 @@ import { addFirstCatalogsToLayout } from '../pull-request/layout/first-catalogs.
 import { addNewCatalogsToLayout } from '../pull-request/layout/detect-layout.ts'
 import { getEntryPaths } from '../pull-request/incremental-list.ts'
 import type { PathChange } from '../pull-request/path-change.ts'
-import { canBeReferenceList } from '../pull-request/references/reference-list.ts'
+import { isPossibleCompositeImageListPath } from '../pull-request/references/reference-list.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from './changed-links.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import {
-  resolveClosedPulls,
-  canAffectOtherPulls,
-  findAffectedPulls,
-  type AffectedOpenPull,
+  resolvePullsClosedByPush,
+  canMergeCloseOtherPulls,
+  findPullsClosedByMerge,
+  type OpenPullClosedByMerge,
 } from './closed-pulls.ts'
-import type { EvaluateOptions } from './evaluate-options.ts'
+import type { EvaluatePullOptions } from './evaluate-options.ts'
 import { createCachedTreeReader } from '../catalogs/cached-trees.ts'
-import { createTooManyError, TooLargeError, defaultEvaluationBudget } from '../catalogs/evaluation-budget.ts'
+import {
+  createTooManyItemsError,
+  ChangeTooLargeError,
+  defaultEvaluationBudget,
+} from '../catalogs/evaluation-budget.ts'
 import type { BaseBranchState } from './load-base.ts'
 
-export interface IncomingChanges {
+export interface IncomingCommitsAndClosedPulls {
   readonly commits: IncomingCommits
-  readonly affected: readonly AffectedOpenPull[]
+  readonly affected: readonly OpenPullClosedByMerge[]
 }
 
 export interface TreeComparison {
@@ -46,27 +50,27 @@ export interface TreeComparison {
   readonly change: PullRequestChange
   readonly treeFiles: TreeFileReader
   readonly treeReader: TreeReader
-  readonly carried: IncomingChanges
+  readonly carried: IncomingCommitsAndClosedPulls
   readonly pulls: readonly PullClosedByPush[]
 }
 
-/** Rejects with a GitError or StoreError, and with TooLargeError where the change exceeds the budget. */
+/** Rejects with a GitError or StoreError, and with ChangeTooLargeError where the change exceeds the budget. */
 export async function compareTrees(
   { snapshot, baseTree, basePaths, baseLayout, entries, config }: BaseBranchState,
   resultTree: TreeSha,
-  options: EvaluateOptions,
+  options: EvaluatePullOptions,
 ): Promise<TreeComparison> {
   const { repository, loader, memory, budget = defaultEvaluationBudget } = options
   const [paths, resultEntries, incoming] = await Promise.all([
     repository.diff(baseTree, resultTree),
     repository.list(resultTree),
-    findIncomingChanges(snapshot, options),
+    readIncomingCommitsAndClosedPulls(snapshot, options),
   ])
   if (paths.length > budget.changedPaths)
-    throw createTooManyError(paths.length, 'changed paths', budget.changedPaths)
+    throw createTooManyItemsError(paths.length, 'changed paths', budget.changedPaths)
   const resultPaths = getEntryPaths(resultEntries)
   const layout =
-    baseLayout.catalogs.length === 0 && paths.some(canContainFirstCatalog)
+    baseLayout.catalogs.length === 0 && paths.some(isAddedYamlOrJsonFile)
       ? addFirstCatalogsToLayout(
           baseLayout,
           await readRepositoryLayout(repository, resultEntries, []),
@@ -83,10 +87,10 @@ export async function compareTrees(
     result: resultTree,
     differing: new Set(paths.map(({ path }) => path)),
   })
-  const reading = [...paths, ...links.filter(({ path }) => isCatalogOrListPath(path, layout))]
-  const blobs = readChangedBlobs(repository, reading, layout, budget.changedBytes)
+  const reading = [...paths, ...links.filter(({ path }) => isCatalogOrCompositeListPath(path, layout))]
+  const blobs = requestChangedCatalogBlobs(repository, reading, layout, budget.changedBytes)
   const treeReader = createCachedTreeReader(repository, { trees, blobs })
-  const pulls = await resolveClosedPulls(incoming.affected, snapshot, {
+  const pulls = await resolvePullsClosedByPush(incoming.affected, snapshot, {
     repository,
     treeReader,
     memory,
@@ -95,7 +99,7 @@ export async function compareTrees(
     result: resultTree,
   })
   const catalogs = await loadTouchedCatalogs(layout, reading, baseTree, resultTree, treeReader, loader)
-  const treeFiles = await loadChangedFiles(reading, blobs)
+  const treeFiles = await createChangedFilesReader(reading, blobs)
   const change = describeChange({ paths: reading, layout, catalogs, treeFiles })
   return {
     resultTree,
@@ -111,17 +115,17 @@ export async function compareTrees(
   }
 }
 
-function canContainFirstCatalog({ path, before }: PathChange): boolean {
+function isAddedYamlOrJsonFile({ path, before }: PathChange): boolean {
   return before === undefined && /\.(?:ya?ml|json)$/.test(path)
 }
 
-async function findIncomingChanges(
+async function readIncomingCommitsAndClosedPulls(
   snapshot: PullSnapshot,
-  { repository, openPulls }: EvaluateOptions,
-): Promise<IncomingChanges> {
+  { repository, openPulls }: EvaluatePullOptions,
+): Promise<IncomingCommitsAndClosedPulls> {
   const commits = await repository.readIncomingCommits(snapshot.base, snapshot.head)
-  const open = openPulls !== undefined && canAffectOtherPulls(commits) ? await openPulls() : []
-  return { commits, affected: findAffectedPulls(open, commits, snapshot) }
+  const open = openPulls !== undefined && canMergeCloseOtherPulls(commits) ? await openPulls() : []
+  return { commits, affected: findPullsClosedByMerge(open, commits, snapshot) }
 }
 
 async function loadTouchedCatalogs(
@@ -131,11 +135,11 @@ async function loadTouchedCatalogs(
   resultTree: TreeSha,
   repository: TreeReader,
   loader: CatalogLoader,
-): Promise<readonly CatalogPair[]> {
+): Promise<readonly BaseAndResultCatalog[]> {
   const folders = collectAncestorDirectories(paths.map(({ path }) => path))
   const touched = layout.catalogs.filter(({ root }) => folders.has(root))
   return Promise.all(
-    touched.map(async (catalog): Promise<CatalogPair> => {
+    touched.map(async (catalog): Promise<BaseAndResultCatalog> => {
       const [base, result] = await Promise.all([
         loader.load(repository, baseTree, catalog.root),
         loader.load(repository, resultTree, catalog.root),
@@ -146,7 +150,7 @@ async function loadTouchedCatalogs(
 }
 
 /** The bytes of every changed catalog file and list, by blob. Requested together to save round trips to git. */
-function readChangedBlobs(
+function requestChangedCatalogBlobs(
   repository: Pick<TreeReader, 'read'>,
   paths: readonly PathChange[],
   layout: RepositoryLayout,
@@ -154,15 +158,15 @@ function readChangedBlobs(
 ): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
   let size = 0
   const read = async (oid: BlobSha) => {
-    if (size > maxBytes) throw createTooLargeError(maxBytes)
+    if (size > maxBytes) throw createChangedFilesTooLargeError(maxBytes)
     const bytes = await repository.read(oid)
     size += bytes.length
-    if (size > maxBytes) throw createTooLargeError(maxBytes)
+    if (size > maxBytes) throw createChangedFilesTooLargeError(maxBytes)
     return bytes
   }
   const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
-    if (!isCatalogOrListPath(path, layout)) continue
+    if (!isCatalogOrCompositeListPath(path, layout)) continue
     for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
   }
   return new Map(
@@ -175,15 +179,15 @@ function readChangedBlobs(
   )
 }
 
-function isCatalogOrListPath(path: string, layout: RepositoryLayout): boolean {
-  return findContainingCatalog(path, layout) !== undefined || canBeReferenceList(path)
+function isCatalogOrCompositeListPath(path: string, layout: RepositoryLayout): boolean {
+  return findContainingCatalog(path, layout) !== undefined || isPossibleCompositeImageListPath(path)
 }
 
-function createTooLargeError(maxBytes: number): TooLargeError {
-  return new TooLargeError(`the changed files total more than ${Math.floor(maxBytes / 1024 / 1024)} MB`)
+function createChangedFilesTooLargeError(maxBytes: number): ChangeTooLargeError {
+  return new ChangeTooLargeError(`the changed files total more than ${Math.floor(maxBytes / 1024 / 1024)} MB`)
 }
 
-async function loadChangedFiles(
+async function createChangedFilesReader(
   paths: readonly PathChange[],
   blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>,
 ): Promise<TreeFileReader> {

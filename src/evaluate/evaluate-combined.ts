@@ -4,9 +4,9 @@ import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { CheckId } from '@catalog-bot/findings/checks'
-import { excludeOverridden } from '../policy/overrides.ts'
-import { noopPullMemory } from '../catalogs/null-store.ts'
-import type { WorkerPullMemory } from './worker/evaluation-messages.ts'
+import { excludeOverriddenFindings } from '../policy/overrides.ts'
+import { noopPullHistoryStore } from '../catalogs/null-store.ts'
+import type { WorkerPullHistoryStore } from './worker/evaluation-messages.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requestEvaluation } from './request-evaluation.ts'
@@ -51,7 +51,7 @@ export async function evaluateCombinedChange(
     stacked: false,
   }
   const answer = await requestEvaluation(snapshot, ctx, {
-    memory: noopWorkerPullMemory,
+    memory: noopWorkerPullHistoryStore,
     openPulls: () => Promise.resolve([]),
   })
   if (answer.kind === 'too-large')
@@ -60,7 +60,7 @@ export async function evaluateCombinedChange(
   if (outcomes.length === 0)
     return { kind: 'invalid', reasons: ['the pull requests cannot be checked together'] }
   const errors = outcomes.flatMap(({ check, findings }) =>
-    excludeOverridden(findings, overridden)
+    excludeOverriddenFindings(findings, overridden)
       .filter(({ severity }) => severity === 'error')
       .map(({ rule, at }) => `together, ${check}: ${rule}${at === undefined ? '' : ` in ${at.file}`}`),
   )
@@ -72,8 +72,8 @@ export async function evaluateCombinedChange(
 }
 
 /** The combined evaluation must not enter any pull request's history. */
-const noopWorkerPullMemory: Required<WorkerPullMemory> = {
-  ...noopPullMemory,
+const noopWorkerPullHistoryStore: Required<WorkerPullHistoryStore> = {
+  ...noopPullHistoryStore,
   firstSeenApprovals: () => Promise.resolve(new Map()),
   recordChange: () => Promise.resolve(),
   readChanges: () => Promise.resolve(new Map()),

@@ -1,15 +1,15 @@
 import type { OpenPullSummary } from '../ports/forge.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { CatalogLoader } from '../catalogs/catalog-loader.ts'
-import type { QuestionAnswerer } from '../catalogs/gather-answers.ts'
+import type { CheckQuestionAnswerer } from '../catalogs/gather-answers.ts'
 import type { EvaluationBudget } from '../catalogs/evaluation-budget.ts'
 
-export interface EvaluateOptions {
+export interface EvaluatePullOptions {
   readonly repository: GitRepository
   readonly loader: CatalogLoader
-  readonly ask: QuestionAnswerer
-  readonly memory: PullMemory
+  readonly ask: CheckQuestionAnswerer
+  readonly memory: PullHistoryStore
   /** Absent where the list is unavailable, as in an offline check. */
   readonly openPulls?: () => Promise<readonly OpenPullSummary[]>
   readonly demandsSignatures?: boolean

@@ -3,24 +3,24 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toPullKey } from '../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../pull-request/repository-key.ts'
 import { configPath } from '../config/config-path.ts'
 import type { CommandDecision } from '../policy/commands.ts'
 import {
   decideVerdict,
-  createMalformedReason,
-  createUncheckedVerdict,
-  createTooLargeReason,
+  createMalformedCommitsReason,
+  createUncheckablePullVerdict,
+  createTooLargePullReason,
 } from '../policy/decide.ts'
 import type { VerdictReason, PullVerdict } from '../policy/verdict.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
-import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
-import type { Evaluation } from './evaluate.ts'
-import type { EvaluationHints } from './worker/evaluation-pool.ts'
+import type { PullChangeIdentity, PullHistoryStore } from '../ports/pull-memory.ts'
+import type { SnapshotEvaluation } from './evaluate.ts'
+import type { EvaluationSchedulingHints } from './worker/evaluation-pool.ts'
 import type { EvaluationReport } from '../report/evaluation-report.ts'
 import type { StateStore } from '../ports/state.ts'
-import { readQueueRemover } from './queue-removals.ts'
+import { readMergeQueueRemover } from './queue-removals.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { requestEvaluation, type EvaluationInputs } from './request-evaluation.ts'
 import { clusterTestCheckName } from '../report/cluster-test-check.ts'
@@ -33,9 +33,9 @@ export interface PullEvaluation {
   readonly commands: readonly CommandDecision[]
   readonly report: EvaluationReport
   /** The commits that a merge would bring. If absent, it cannot merge. */
-  readonly carried?: Evaluation['carried']
+  readonly carried?: SnapshotEvaluation['carried']
   /** Approvals bind to this description of the change. */
-  readonly described?: DescribedChange | undefined
+  readonly described?: PullChangeIdentity | undefined
   readonly verdict: PullVerdict
   readonly hasPreviews: boolean
   readonly onCluster: 'off' | 'asked' | 'automatic'
@@ -54,13 +54,13 @@ const tooLargePullCache = defineCacheNamespace<z.infer<typeof tooLargePullSchema
   read: (stored) => tooLargePullSchema.safeParse(stored).data,
 })
 
-type EvaluationStore = Required<PullMemory> & MergeFreezes & Cache & StateStore
+type EvaluationStore = Required<PullHistoryStore> & MergeFreezes & Cache & StateStore
 
 /** Rejects with a GitError or StoreError. */
 export async function evaluateSnapshot(
   snapshot: PullSnapshot,
   ctx: JobContext<EvaluationStore>,
-  hints?: EvaluationHints,
+  hints?: EvaluationSchedulingHints,
   /** `isMerged`: a merge freeze does not apply. `isQueued`: it is in the merge queue, even if it was removed before. */
   {
     isMerged = false,
@@ -73,19 +73,19 @@ export async function evaluateSnapshot(
 ): Promise<PullEvaluation> {
   const { app, forge } = ctx
   const { store } = app
-  const key = toPullKey(snapshot.repository, snapshot.pull)
+  const key = toPullRequestKey(snapshot.repository, snapshot.pull)
   const configDigest = await readConfigDigest(snapshot, ctx)
   if (snapshot.excess !== undefined)
     return createRejectionWithoutEvaluation(
       snapshot,
       configDigest,
-      createTooLargeReason(snapshot.excess),
+      createTooLargePullReason(snapshot.excess),
       ctx,
     )
   const state = computeTooLargeVerdictKey(snapshot, configDigest, ctx)
   const before = (await store.getCached(tooLargePullCache, [key])).get(key)
   if (before?.state === state)
-    return createRejectionWithoutEvaluation(snapshot, configDigest, createTooLargeReason(before.why), ctx)
+    return createRejectionWithoutEvaluation(snapshot, configDigest, createTooLargePullReason(before.why), ctx)
 
   const openPulls = () => forge.openPulls()
   const answer = await requestEvaluation(snapshot, ctx, { memory: store, openPulls, hints, ...how })
@@ -97,7 +97,7 @@ export async function evaluateSnapshot(
         ...(await store.commands(snapshot.repository, snapshot.pull)),
         ...evaluation.commands.map(({ record }) => record),
       ]
-      const removed = isQueued ? undefined : await readQueueRemover(snapshot, commands, store)
+      const removed = isQueued ? undefined : await readMergeQueueRemover(snapshot, commands, store)
       const verdict = decideVerdict({ ...gate, ...backoff, removedBy: removed })
       const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
       return {
@@ -116,7 +116,12 @@ export async function evaluateSnapshot(
         new Map([[key, { state, why: answer.why }]]),
         tooLargePullTtlSeconds,
       )
-      return createRejectionWithoutEvaluation(snapshot, configDigest, createTooLargeReason(answer.why), ctx)
+      return createRejectionWithoutEvaluation(
+        snapshot,
+        configDigest,
+        createTooLargePullReason(answer.why),
+        ctx,
+      )
     }
   }
 }
@@ -148,12 +153,12 @@ async function readConfigDigest({ base }: PullSnapshot, { repository }: JobConte
 export async function evaluateMalformedPull(
   snapshot: PullSnapshot,
   why: string,
-  ctx: JobContext<PullMemory>,
+  ctx: JobContext<PullHistoryStore>,
 ): Promise<PullEvaluation> {
   return createRejectionWithoutEvaluation(
     snapshot,
     await readConfigDigest(snapshot, ctx),
-    createMalformedReason(why),
+    createMalformedCommitsReason(why),
     ctx,
   )
 }
@@ -162,7 +167,7 @@ async function createRejectionWithoutEvaluation(
   snapshot: PullSnapshot,
   configDigest: string,
   reason: VerdictReason,
-  { app }: JobContext<PullMemory>,
+  { app }: JobContext<PullHistoryStore>,
 ): Promise<PullEvaluation> {
   const { head, baseRef, repository, pull } = snapshot
   return {
@@ -174,6 +179,6 @@ async function createRejectionWithoutEvaluation(
     onCluster: 'off',
     requiresCluster: false,
     report: { changeLines: [], commandLines: [] },
-    verdict: createUncheckedVerdict({ snapshot, configDigest }, reason),
+    verdict: createUncheckablePullVerdict({ snapshot, configDigest }, reason),
   }
 }

@@ -1,6 +1,6 @@
 // Takes one pull request from a snapshot to a verdict in stages: stand on base, compare, read, ask, judge, decide.
 // Changes nothing in the world; the App and the command line share it.
-import { addFindingEnds } from '@catalog-bot/fbc/positions/finding-ends'
+import { addFindingEndPositions } from '@catalog-bot/fbc/positions/finding-ends'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { allChecks } from '../checks/all-checks.ts'
 import type { ProjectedCatalog } from '../checks/bundles/projected-catalog.ts'
@@ -13,7 +13,7 @@ import type { Config } from '../config/config.ts'
 import {
   findActivePullHold,
   isCommandCurrent,
-  findMergeRequest,
+  findMergeCommand,
   type CommandDecision,
   type CommandRecord,
   collectCommandQuestions,
@@ -21,19 +21,19 @@ import {
 } from '../policy/commands.ts'
 import { decideVerdict, type GateInput, type TestMergeResult } from '../policy/decide.ts'
 import { applyOverrides, findActiveOverrides, type RuleOverride } from '../policy/overrides.ts'
-import { toRequiredCheckQuestions, type RequiredCheckAnswer } from '../policy/required-checks.ts'
+import { toRequiredCheckQuestions, type AnsweredRequiredCheckQuestion } from '../policy/required-checks.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
-import type { DescribedChange } from '../ports/pull-memory.ts'
+import type { PullChangeIdentity } from '../ports/pull-memory.ts'
 import { answerCheckQuestions, type AnsweredCheckQuestions } from './answer-check-questions.ts'
-import { compareTrees, type IncomingChanges, type TreeComparison } from './compare-trees.ts'
-import type { EvaluateOptions } from './evaluate-options.ts'
-import { readCheckInput, readOwnerFiles } from './read-check-input.ts'
+import { compareTrees, type IncomingCommitsAndClosedPulls, type TreeComparison } from './compare-trees.ts'
+import type { EvaluatePullOptions } from './evaluate-options.ts'
+import { readCheckInput, readBaseAndResultOwnerFiles } from './read-check-input.ts'
 import { loadBaseBranchState, type BaseBranchState } from './load-base.ts'
-import { selectOwnerFilesToRead } from '../checks/ownership/ownership.ts'
-import { gatherAnswers } from '../catalogs/gather-answers.ts'
+import { selectOwnerFilePathsToRead } from '../checks/ownership/ownership.ts'
+import { gatherCheckAnswers } from '../catalogs/gather-answers.ts'
 
-export interface Evaluation {
+export interface SnapshotEvaluation {
   readonly snapshot: PullSnapshot
   readonly config: Config
   readonly configDigest: string
@@ -43,7 +43,7 @@ export interface Evaluation {
   /** Absent where the pull request cannot be merged. */
   readonly becoming?: readonly ProjectedCatalog[]
   /** Absent where the pull request cannot be merged. */
-  readonly carried?: IncomingChanges
+  readonly carried?: IncomingCommitsAndClosedPulls
   /** The verdict's input. Passing it to decideVerdict() gives the same verdict with a new permit. */
   readonly gate: GateInput
   readonly verdict: PullVerdict
@@ -51,16 +51,19 @@ export interface Evaluation {
   readonly commands: readonly CommandDecision[]
   readonly records: readonly CommandRecord[]
   /** Absent where the change could not be determined. */
-  readonly described?: DescribedChange
+  readonly described?: PullChangeIdentity
   /** Whether the command agreed to exactly the present change. */
   readonly isYesToThis: (record: CommandRecord) => boolean
 }
 
 /**
  * Decides on one snapshot, whose commits must already be in the repository. Rejects with a GitError or StoreError, and
- * with TooLargeError where the pull request exceeds its budget.
+ * with ChangeTooLargeError where the pull request exceeds its budget.
  */
-export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOptions): Promise<Evaluation> {
+export async function evaluatePullSnapshot(
+  given: PullSnapshot,
+  options: EvaluatePullOptions,
+): Promise<SnapshotEvaluation> {
   const baseState = await loadBaseBranchState(given, options.repository, options.memory)
   const { config, configDigest, configFindings, merge, epoch } = baseState
   // Keeps the snapshot as given: before merging it is compared with GitHub's state, which names no pusher.
@@ -68,11 +71,11 @@ export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOpt
   if (given.state !== 'open' && configFindings.length === 0)
     return {
       ...known,
-      ...decideWithoutComparison(baseState),
-      commands: await decideClosedPullCommands(baseState, options),
+      ...decideWithoutTreeComparison(baseState),
+      commands: await decideCommandsOnClosedPull(baseState, options),
     }
   if (merge.kind !== 'clean' || configFindings.length > 0)
-    return { ...known, ...decideWithoutComparison(baseState) }
+    return { ...known, ...decideWithoutTreeComparison(baseState) }
 
   const comparison = await compareTrees(baseState, merge.tree, options)
   const unapproved = await readCheckInput(baseState, comparison, options)
@@ -83,25 +86,28 @@ export async function evaluateSnapshot(given: PullSnapshot, options: EvaluateOpt
   const named =
     used.length === 0
       ? baseState
-      : { ...baseState, merge: await recreateMergeWithOverrides(used, baseState, options) }
+      : { ...baseState, merge: await createTestMergeWithOverrides(used, baseState, options) }
   const required = await fetchRequiredChecks(baseState, options)
   return {
     ...known,
     merge: named.merge,
-    ...toEvaluationDecision(named, comparison, answered, outcomes, required),
+    ...createSnapshotEvaluationDecision(named, comparison, answered, outcomes, required),
   }
 }
 
-function recreateMergeWithOverrides(
+function createTestMergeWithOverrides(
   used: readonly RuleOverride[],
   { snapshot, config }: BaseBranchState,
-  { repository }: EvaluateOptions,
+  { repository }: EvaluatePullOptions,
 ): Promise<TestMergeResult> {
   const message = formatMergeMessage(snapshot, config.merge.message, used)
   return repository.merge(snapshot.base, snapshot.head, message)
 }
 
-type EvaluationDecision = Omit<Evaluation, 'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'>
+type SnapshotEvaluationDecision = Omit<
+  SnapshotEvaluation,
+  'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'
+>
 
 function evaluateChecks(
   { input, answers, open }: AnsweredCheckQuestions,
@@ -112,20 +118,20 @@ function evaluateChecks(
   )
 }
 
-function toEvaluationDecision(
+function createSnapshotEvaluationDecision(
   baseState: BaseBranchState,
   { change, layout, paths, carried }: TreeComparison,
   { input, decisions, records, described }: AnsweredCheckQuestions,
   outcomes: readonly CheckOutcome[],
-  required: readonly RequiredCheckAnswer[],
-): EvaluationDecision {
+  required: readonly AnsweredRequiredCheckQuestion[],
+): SnapshotEvaluationDecision {
   const gate: GateInput = {
-    ...toGateInput(baseState),
+    ...pickGateInputFromBaseState(baseState),
     changedPaths: paths.length,
     outcomes,
     required,
     heldBy: findActivePullHold(records, input),
-    requestedBy: findMergeRequest(records, input)?.login,
+    requestedBy: findMergeCommand(records, input)?.login,
   }
   return {
     layout,
@@ -144,23 +150,23 @@ function toEvaluationDecision(
 /** Reads required checks of other Apps last, because they change while the other questions are asked. */
 async function fetchRequiredChecks(
   { snapshot, config }: BaseBranchState,
-  { ask }: EvaluateOptions,
-): Promise<readonly RequiredCheckAnswer[]> {
+  { ask }: EvaluatePullOptions,
+): Promise<readonly AnsweredRequiredCheckQuestion[]> {
   return Promise.all(
     toRequiredCheckQuestions(config.merge.requires, snapshot.head).map(async (question) => ({
       question,
-      answer: (await ask(question)) as RequiredCheckAnswer['answer'],
+      answer: (await ask(question)) as AnsweredRequiredCheckQuestion['answer'],
     })),
   )
 }
 
 /** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */
-function decideWithoutComparison(baseState: BaseBranchState): EvaluationDecision {
+function decideWithoutTreeComparison(baseState: BaseBranchState): SnapshotEvaluationDecision {
   const { baseLayout, configFindings, onRecord } = baseState
   const gate: GateInput = {
-    ...toGateInput(baseState),
+    ...pickGateInputFromBaseState(baseState),
     changedPaths: 1,
-    outcomes: configFindings.length > 0 ? [createConfigProblemOutcome(configFindings)] : [],
+    outcomes: configFindings.length > 0 ? [createInvalidConfigOutcome(configFindings)] : [],
     heldBy: findActivePullHold(onRecord, undefined),
   }
   return {
@@ -174,11 +180,11 @@ function decideWithoutComparison(baseState: BaseBranchState): EvaluationDecision
   }
 }
 
-function toGateInput({ snapshot, config, configDigest, merge }: BaseBranchState) {
+function pickGateInputFromBaseState({ snapshot, config, configDigest, merge }: BaseBranchState) {
   return { snapshot, config, configDigest, merge }
 }
 
-function createConfigProblemOutcome(findings: readonly Finding[]): CheckOutcome {
+function createInvalidConfigOutcome(findings: readonly Finding[]): CheckOutcome {
   return {
     check: 'ownership',
     findings,
@@ -196,13 +202,13 @@ function addUndecidedCommandQuestions(outcome: CheckOutcome, open: CheckOutcome[
 
 function addEndLocationsToFindings(outcome: CheckOutcome, treeFiles: TreeFileReader): CheckOutcome {
   const read = (path: string) => treeFiles.read('result', path) ?? treeFiles.read('base', path)
-  return { ...outcome, findings: addFindingEnds(outcome.findings, read) }
+  return { ...outcome, findings: addFindingEndPositions(outcome.findings, read) }
 }
 
 /** Rejects with a GitError or StoreError. */
-async function decideClosedPullCommands(
+async function decideCommandsOnClosedPull(
   { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: BaseBranchState,
-  { ask, memory, repository }: EvaluateOptions,
+  { ask, memory, repository }: EvaluatePullOptions,
 ): Promise<readonly CommandDecision[]> {
   const change = { paths: [], catalogs: [], references: [] }
   const base = { base: baseTree, result: baseTree }
@@ -215,12 +221,16 @@ async function decideClosedPullCommands(
     layout: baseLayout,
     change,
     basePaths,
-    ownerFiles: await readOwnerFiles(repository, base, selectOwnerFilesToRead(basePaths, change)),
+    ownerFiles: await readBaseAndResultOwnerFiles(
+      repository,
+      base,
+      selectOwnerFilePathsToRead(basePaths, change),
+    ),
     approvals: [],
   }
   const recent = await memory.recentCommands?.(snapshot.repository)
   const input = { check, shown: [], change: '', records: onRecord, ...(recent && { recent }) }
-  const answers = await gatherAnswers(
+  const answers = await gatherCheckAnswers(
     [{ ask: (_input, known) => collectCommandQuestions(input, known) }],
     check,
     ask,

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { toCheckQuestionKey } from '../checks/questions.ts'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toPullKey } from '../pull-request/repository-key.ts'
-import type { CheckAnswer } from '../catalogs/gather-answers.ts'
+import { toPullRequestKey } from '../pull-request/repository-key.ts'
+import type { CheckQuestionAnswer } from '../catalogs/gather-answers.ts'
 import { defineCacheNamespace } from '../ports/cache.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
@@ -21,7 +21,7 @@ const maxCachedEvaluationLength = 256 * 1024
 const cachedEvaluationSchema = z.object({
   at: z.number(),
   snapshot: z.custom<PullSnapshot>((value) => typeof value === 'object' && value !== null),
-  answers: z.array(z.tuple([z.string(), z.custom<CheckAnswer>()])),
+  answers: z.array(z.tuple([z.string(), z.custom<CheckQuestionAnswer>()])),
   shown: z.string(),
 })
 const evaluationCache = defineCacheNamespace<z.infer<typeof cachedEvaluationSchema>>('kept look', {
@@ -30,7 +30,7 @@ const evaluationCache = defineCacheNamespace<z.infer<typeof cachedEvaluationSche
 })
 export async function cacheEvaluation(
   evaluation: PullEvaluation,
-  answers: ReadonlyMap<string, CheckAnswer>,
+  answers: ReadonlyMap<string, CheckQuestionAnswer>,
   ctx: JobContext<Store>,
 ): Promise<void> {
   const { store, clock } = ctx.app
@@ -42,7 +42,7 @@ export async function cacheEvaluation(
   if (JSON.stringify(cachedInputs).length > maxCachedEvaluationLength) return
   await store.putCached(
     evaluationCache,
-    new Map([[toPullKey(snapshot.repository, snapshot.pull), cachedInputs]]),
+    new Map([[toPullRequestKey(snapshot.repository, snapshot.pull), cachedInputs]]),
     evaluationCacheTtlSeconds,
   )
 }
@@ -58,7 +58,7 @@ export async function revalidateCachedVerdictOnNewBase(
   openPulls: readonly OpenPullSummary[],
 ): Promise<number | undefined> {
   const { app, forge, repository } = ctx
-  const key = toPullKey(forge.repository, open.pull)
+  const key = toPullRequestKey(forge.repository, open.pull)
   const cachedInputs = (await app.store.getCached(evaluationCache, [key])).get(key)
   if (cachedInputs === undefined) return undefined
   const remainingSeconds = Math.floor(evaluationCacheTtlSeconds - (app.clock.now() - cachedInputs.at) / 1000)

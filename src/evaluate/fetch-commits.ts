@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { CommitSha } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { toPullKey } from '../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../pull-request/repository-key.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import { fetchConsistentSnapshot } from './fetch-consistent.ts'
@@ -29,7 +29,7 @@ export async function fetchCommits(
   ctx: JobContext<Cache>,
 ): Promise<FetchCommitsResult> {
   const { repository, app } = ctx
-  const key = toPullKey(snapshot.repository, snapshot.pull)
+  const key = toPullRequestKey(snapshot.repository, snapshot.pull)
   const before = (await app.store.getCached(rejectedHeadCache, [key])).get(key)
   if (before?.head === snapshot.head) {
     await repository.fetch(snapshot.baseRef)

@@ -1,16 +1,16 @@
 // Finds the commits on the base branch that introduced errors which a pull request did not cause. Runs only for such
 // errors, and validates the catalog before a few commits that changed the file.
 import type { CommitSha } from '../pull-request/ids.ts'
-import { toSubjectKey, type Finding } from '@catalog-bot/findings/finding'
-import type { BaseBreak } from '../report/describe-base-breaks.ts'
+import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
+import type { BaseBranchBreakage } from '../report/describe-base-breaks.ts'
 import { findCatalogErrors, type CatalogErrorContext } from '../catalogs/find-catalog-errors.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 
-const maxSearchedFiles = 3
+const maxFilesSearchedForBreak = 3
 /** First parents that are searched for a change of the file. */
-const maxSearchedCommits = 100
+const maxCommitsSearchedForBreak = 100
 /** Catalogs that are validated for one file. */
-const maxValidatedCatalogs = 4
+const maxCatalogsValidatedPerFile = 4
 
 /** By base commit and errors, because many pull requests wait for the same fix. */
 const breakingCommitCache = new LruMap<string, { readonly commit: CommitSha | undefined }>(500, () => 1)
@@ -20,17 +20,17 @@ export async function findBaseBreakingCommits(
   findings: readonly Finding[],
   base: CommitSha,
   tools: CatalogErrorContext,
-): Promise<readonly BaseBreak[]> {
+): Promise<readonly BaseBranchBreakage[]> {
   // Only findings about a catalog name it; an install that fails because of them does not.
   const byFile = Map.groupBy(
     findings.filter(({ isOnBase, at, data }) => isOnBase === true && at && data?.['catalog'] !== undefined),
     ({ at }) => at?.file ?? '',
   )
-  const breaks: BaseBreak[] = []
-  for (const [file, same] of [...byFile].slice(0, maxSearchedFiles)) {
+  const breaks: BaseBranchBreakage[] = []
+  for (const [file, same] of [...byFile].slice(0, maxFilesSearchedForBreak)) {
     const catalog = same[0]?.data?.['catalog']
     const root = typeof catalog === 'string' ? catalog : ''
-    const keys = new Set(same.map(toSubjectKey))
+    const keys = new Set(same.map(toFindingSubjectKey))
     const cacheKey = JSON.stringify([base, root, file, [...keys]])
     const cached = breakingCommitCache.get(cacheKey)
     const { commit } = cached ?? { commit: await findBreakingCommit(base, root, file, keys, tools) }
@@ -54,14 +54,14 @@ async function findBreakingCommit(
   let validations = 0
   let commit = base
   let blob = await blobAt(commit)
-  for (let searched = 0; searched < maxSearchedCommits; searched++) {
+  for (let searched = 0; searched < maxCommitsSearchedForBreak; searched++) {
     const [parent] = await repository.parentsOf(commit)
     if (parent === undefined) return commit
     const before = await blobAt(parent)
     if (before !== blob) {
       const errors = await findCatalogErrors(await repository.treeOf(parent), root, tools)
-      if (!errors.some((found) => keys.has(toSubjectKey(found)))) return commit
-      if (++validations === maxValidatedCatalogs) return undefined
+      if (!errors.some((found) => keys.has(toFindingSubjectKey(found)))) return commit
+      if (++validations === maxCatalogsValidatedPerFile) return undefined
     }
     commit = parent
     blob = before

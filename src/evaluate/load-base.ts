@@ -8,7 +8,7 @@ import type { Finding } from '@catalog-bot/findings/finding'
 import type { CommandRecord } from '../policy/commands.ts'
 import type { TestMergeResult } from '../policy/decide.ts'
 import { formatMergeMessage } from '../report/merge-message.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
 import { readConfig } from '../catalogs/read-config.ts'
@@ -32,7 +32,7 @@ export interface BaseBranchState {
 export async function loadBaseBranchState(
   given: PullSnapshot,
   repository: GitRepository,
-  memory: PullMemory,
+  memory: PullHistoryStore,
 ): Promise<BaseBranchState> {
   const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings } = await readConfig(repository, baseTree)
@@ -72,7 +72,7 @@ export async function loadBaseBranchState(
 async function addPusherToSnapshot(
   snapshot: PullSnapshot,
   config: Config,
-  memory: PullMemory,
+  memory: PullHistoryStore,
 ): Promise<PullSnapshot> {
   const { repository, pull, head, author } = snapshot
   if (snapshot.pusher !== undefined || memory.listPushers === undefined) return snapshot

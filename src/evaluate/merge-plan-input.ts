@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
-import { getRequiredOwnChecks } from '../policy/required-own-checks.ts'
+import { getRequiredBotChecks } from '../policy/required-own-checks.ts'
 import type { MergePlanInput } from '../policy/merge-requirements.ts'
-import { toCheckNames, ownCheckNames } from '../report/report.ts'
+import { toPrefixedCheckNames, botCheckNames } from '../report/report.ts'
 
 export function toMergePlanInput(
   config: Pick<Config, 'install' | 'merge'>,
@@ -10,7 +10,7 @@ export function toMergePlanInput(
   return {
     ...branch,
     wanted: config.merge.method,
-    ownChecks: ownCheckNames,
-    checksToRequire: toCheckNames(getRequiredOwnChecks(config)),
+    ownChecks: botCheckNames,
+    checksToRequire: toPrefixedCheckNames(getRequiredBotChecks(config)),
   }
 }

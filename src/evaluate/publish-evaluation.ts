@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import type { ReportOptions } from '../report/report-options.ts'
 import { renderReport, type PullReport } from '../report/report.ts'
-import { describeBaseBreaks } from '../report/describe-base-breaks.ts'
+import { describeBaseBranchBreakages } from '../report/describe-base-breaks.ts'
 import { describeHeadConflicts } from '../report/describe-head-conflict.ts'
 import type { MergeRecords } from '../ports/merge-records.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { VerdictRecord } from '../ports/verdicts.ts'
 import type { PullEvaluation } from './evaluate-snapshot.ts'
@@ -60,7 +60,7 @@ async function describeConcurrentMerges(
   )
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
   return [
-    ...describeBaseBreaks(baseBreaks, pulls, page, snapshot.baseRef),
+    ...describeBaseBranchBreakages(baseBreaks, pulls, page, snapshot.baseRef),
     ...describeHeadConflicts(moved, pulls, page, snapshot.baseRef),
   ]
 }
@@ -82,7 +82,7 @@ export async function computeEvaluationReportDigest(
  */
 export async function publishEvaluation(
   evaluation: PullEvaluation,
-  ctx: JobContext<Required<PullMemory> & StateStore & MergeRecords>,
+  ctx: JobContext<Required<PullHistoryStore> & StateStore & MergeRecords>,
   how: Pick<PublishReportOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
   const { snapshot, epoch, described } = evaluation

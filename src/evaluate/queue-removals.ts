@@ -10,10 +10,13 @@ import type { MergeApi } from '../ports/merge-api.ts'
 
 const queueRemovalSchema = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
 /** Keyed by pull request. src/adapters/store/prune.ts removes the records of merged pull requests. */
-const queueRemovalState = defineStateNamespace<z.infer<typeof queueRemovalSchema>>('merge queue removal', {
-  version: 1,
-  read: (stored) => queueRemovalSchema.safeParse(stored).data,
-})
+const queueRemovalStateNamespace = defineStateNamespace<z.infer<typeof queueRemovalSchema>>(
+  'merge queue removal',
+  {
+    version: 1,
+    read: (stored) => queueRemovalSchema.safeParse(stored).data,
+  },
+)
 
 type PullHead = Pick<ValidatedMerge, 'repository' | 'pull' | 'head'>
 
@@ -25,19 +28,23 @@ export async function recordQueueRemoval(
   const removal = await merging.readQueueRemoval(pull)
   if (removal === undefined || !isRemovedByPerson(removal)) return { removal, isNew: false }
   const { id, at, by } = removal
-  const isNew = (await store.readState(queueRemovalState, repository, String(pull)))?.id !== id
+  const isNew = (await store.readState(queueRemovalStateNamespace, repository, String(pull)))?.id !== id
   if (isNew)
-    await store.writeState(queueRemovalState, repository, new Map([[String(pull), { id, head, at, by }]]))
+    await store.writeState(
+      queueRemovalStateNamespace,
+      repository,
+      new Map([[String(pull), { id, head, at, by }]]),
+    )
   return { removal, isNew }
 }
 
 /** Who removed this head from the queue, unless a later /merge requests it again. */
-export async function readQueueRemover(
+export async function readMergeQueueRemover(
   { repository, pull, head, comments }: PullHead & { readonly comments: readonly PullComment[] },
   commands: readonly CommandRecord[],
   store: Pick<StateStore, 'readState'>,
 ): Promise<string | undefined> {
-  const removal = await store.readState(queueRemovalState, repository, String(pull))
+  const removal = await store.readState(queueRemovalStateNamespace, repository, String(pull))
   if (removal === undefined || removal.head !== head) return undefined
   // GitHub's times are in seconds, so the order within one second is unknown.
   const later = new Set(comments.filter(({ createdAt }) => createdAt > removal.at).map(({ id }) => id))

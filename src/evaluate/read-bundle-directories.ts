@@ -13,24 +13,28 @@ import type { TreeSha } from '../pull-request/ids.ts'
 import { parseBundlePath, type BundleDirectory } from '../pull-request/layout/bundle-directory.ts'
 import type { RepositoryLayout } from '../pull-request/layout/layout.ts'
 import type { PackageSources, PackageSettingsFile, TouchedBundle } from '../checks/bundles/package-sources.ts'
-import { listUnresolvedBundleNames } from '../checks/bundles/bundle-edges.ts'
+import { listBundleNamesToLookUp } from '../checks/bundles/bundle-edges.ts'
 import { hasUpdateGraphModeChange } from '../checks/bundles/validate-package-settings.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { suiteNames } from '@catalog-bot/findings/suites'
 import type { Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { computeGzippedSize } from '../adapters/registry/unpack/gzipped-size.ts'
-import { readTextBlob, type CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { LruMap } from '../adapters/lru-map.ts'
 import { noopCache } from '../catalogs/null-store.ts'
 import {
-  filterBundleEntries,
+  filterEntriesInBundleDirectory,
   computeDirectoryContentKey,
-  hasManifestFile,
+  hasManifestsDirectory,
   maxTouchedBundleBytes,
   readBundleFiles,
 } from '../catalogs/read-bundle-files.ts'
-import { cacheNeighborCatalog, filterNeighborFactsFiles, readNeighborBundleFacts } from './read-neighbors.ts'
+import {
+  cacheBundleUpgradeFacts,
+  filterBundleUpgradeFactsFiles,
+  readSiblingBundleFacts,
+} from './read-neighbors.ts'
 
 export interface BundleDirectoriesContext {
   readonly repository: TreeReader
@@ -41,14 +45,14 @@ export interface BundleDirectoriesContext {
 }
 
 /** Facts and findings are a few kilobytes a bundle. */
-const bundleFactsCache = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
+const bundleUpgradeFactsCache = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
 const bundleFindingsCache = new LruMap<string, readonly Finding[]>(50_000, (found) => 1 + found.length)
 const renderedBundlesCache = new LruMap<string, { readonly bundle: RenderedBundle | undefined }>(
   2_000,
   () => 1,
 )
 
-/** Rejects with a GitError, and with TooLargeError where the touched bundles exceed the limit. */
+/** Rejects with a GitError, and with ChangeTooLargeError where the touched bundles exceed the limit. */
 export async function readBundleDirectories(
   { paths }: Pick<PullRequestChange, 'paths'>,
   ctx: BundleDirectoriesContext,
@@ -58,7 +62,7 @@ export async function readBundleDirectories(
   for (const { path, role } of paths) {
     if (role.kind !== 'operator' && role.kind !== 'owners') continue
     const bundle = role.kind === 'operator' ? parseBundlePath(path) : undefined
-    const directory = bundle?.directory ?? settingsPathPattern.exec(path)?.groups?.directory
+    const directory = bundle?.directory ?? packageSettingsPathPattern.exec(path)?.groups?.directory
     if (directory === undefined) continue
     const its = touched.get(directory) ?? new Map<string, BundleDirectory>()
     touched.set(directory, its)
@@ -81,7 +85,8 @@ export async function readBundleDirectories(
   return found
 }
 
-const settingsPathPattern = /^operators\/(?<directory>[^/]+)\/(?:ci\.yaml|[^/]+\/release-config\.ya?ml)$/
+const packageSettingsPathPattern =
+  /^operators\/(?<directory>[^/]+)\/(?:ci\.yaml|[^/]+\/release-config\.ya?ml)$/
 
 async function readPackageSources(
   directory: string,
@@ -95,12 +100,15 @@ async function readPackageSources(
   const touched: TouchedBundle[] = []
   const facts = new Map<string, BundleUpgradeFacts>()
   for (const { root: its, version } of bundlePaths.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
-    const [old, now] = [filterBundleEntries(before, its), filterBundleEntries(after, its)]
-    const isPublished = hasManifestFile(old, its)
+    const [old, now] = [
+      filterEntriesInBundleDirectory(before, its),
+      filterEntriesInBundleDirectory(after, its),
+    ]
+    const isPublished = hasManifestsDirectory(old, its)
     if (!now.some(({ path }) => parseBundlePath(path) !== undefined)) {
       if (!isPublished) continue
       const removed = readBundleUpgradeFacts(
-        await readBundleFiles(repository, filterNeighborFactsFiles(old, its), its, budget),
+        await readBundleFiles(repository, filterBundleUpgradeFactsFiles(old, its), its, budget),
       )
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
@@ -135,15 +143,18 @@ async function readPackageSources(
     bundlePaths.length > 0 ||
     [...configs].some((path) => !path.endsWith('/ci.yaml')) ||
     hasUpdateGraphModeChange(settings)
-  const others = needsOthers ? await readNeighborBundleFacts(neighbours, after, root, facts) : undefined
+  const others = needsOthers ? await readSiblingBundleFacts(neighbours, after, root, facts) : undefined
   const published = needsOthers
-    ? await readNeighborBundleFacts(neighbours, before, root, new Map())
+    ? await readSiblingBundleFacts(neighbours, before, root, new Map())
     : undefined
   const configured: Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[] = []
-  for (const version of findConfiguredVersions(configs)) {
+  for (const version of findVersionsWithReleaseConfig(configs)) {
     const its = `${root}/${version}`
-    const entries = filterBundleEntries(after, its)
-    if (bundlePaths.some((bundlePath) => bundlePath.version === version) || !hasManifestFile(entries, its))
+    const entries = filterEntriesInBundleDirectory(after, its)
+    if (
+      bundlePaths.some((bundlePath) => bundlePath.version === version) ||
+      !hasManifestsDirectory(entries, its)
+    )
       continue
     const { rendered } = await validateBundleDirectory(neighbours, entries, its, budget)
     configured.push({ root: its, version, ...(rendered && { rendered }) })
@@ -166,22 +177,22 @@ async function readPackageSources(
     ...settings,
     ...(configured.length > 0 && { configured }),
     releaseConfigs: releaseConfigs.filter((one) => one !== undefined),
-    templates: getChildNames(after, `${root}/catalog-templates/`),
+    templates: getDirectChildNames(after, `${root}/catalog-templates/`),
   }
   // Opens catalogs only for versions that no directory has.
-  const wanted = listUnresolvedBundleNames(sources)
+  const wanted = listBundleNamesToLookUp(sources)
   if (wanted.size === 0) return sources
   return {
     ...sources,
-    catalogs: await readBundlesInCatalogs(wanted, directory, { repository, loader, layout, result }),
+    catalogs: await readCatalogBundlesByName(wanted, directory, { repository, loader, layout, result }),
   }
 }
 
-function findConfiguredVersions(configs: ReadonlySet<string>): readonly string[] {
+function findVersionsWithReleaseConfig(configs: ReadonlySet<string>): readonly string[] {
   return [...configs].flatMap((path) => /\/([^/]+)\/release-config\.ya?ml$/.exec(path)?.[1] ?? []).sort()
 }
 
-function getChildNames(entries: readonly TreePathEntry[], prefix: string): ReadonlySet<string> {
+function getDirectChildNames(entries: readonly TreePathEntry[], prefix: string): ReadonlySet<string> {
   return new Set(
     entries.flatMap(({ path }) =>
       path.startsWith(prefix) && !path.slice(prefix.length).includes('/') ? [path.slice(prefix.length)] : [],
@@ -201,7 +212,7 @@ async function validateBundleDirectory(
 }> {
   const key = computeDirectoryContentKey(entries, root)
   const [facts, findings, rendered] = [
-    bundleFactsCache.get(key),
+    bundleUpgradeFactsCache.get(key),
     bundleFindingsCache.get(key),
     renderedBundlesCache.get(key),
   ]
@@ -213,10 +224,10 @@ async function validateBundleDirectory(
     findings: validateBundle(files, { packedSize: computeGzippedSize, suites: suiteNames }).findings,
     rendered: renderBundleDirectory(files),
   }
-  bundleFactsCache.set(key, made.facts)
+  bundleUpgradeFactsCache.set(key, made.facts)
   bundleFindingsCache.set(key, made.findings)
   renderedBundlesCache.set(key, { bundle: made.rendered })
-  await cacheNeighborCatalog(cache, entries, root, files)
+  await cacheBundleUpgradeFacts(cache, entries, root, files)
   return made
 }
 
@@ -224,19 +235,21 @@ async function validateBundleDirectory(
 function renderBundleDirectory(files: BundleFiles): RenderedBundle | undefined {
   const { bundle } = readRegistryBundle(files)
   // The image is set later; opm keeps the objects where it is empty.
-  if (!bundle || findMigrationProblem(bundle, unknownImageReference) !== undefined) return undefined
-  const { relatedImages = [], ...blob } = renderBundle(bundle, unknownImageReference, { csvMetadata: true })
+  if (!bundle || findMigrationProblem(bundle, placeholderImageReference) !== undefined) return undefined
+  const { relatedImages = [], ...blob } = renderBundle(bundle, placeholderImageReference, {
+    csvMetadata: true,
+  })
   return {
     blob: {
       ...blob,
       image: '',
-      relatedImages: relatedImages.filter(({ image }) => image !== unknownImageReference),
+      relatedImages: relatedImages.filter(({ image }) => image !== placeholderImageReference),
     },
     csv: reduceCsvToTemplateFields(bundle.csv.data),
   }
 }
 
-const unknownImageReference = 'image.invalid/unknown:unknown'
+const placeholderImageReference = 'image.invalid/unknown:unknown'
 
 async function readPackageSettings(
   repository: TreeReader,
@@ -245,10 +258,10 @@ async function readPackageSettings(
 ): Promise<PackageSettingsFile | undefined> {
   const entry = entries.find((one) => one.path === path)
   if (entry?.mode.startsWith('100') !== true) return undefined
-  return { path, text: await readTextBlob(repository, entry.oid) }
+  return { path, text: await readTextBlobOrEmpty(repository, entry.oid) }
 }
 
-async function readBundlesInCatalogs(
+async function readCatalogBundlesByName(
   wanted: ReadonlySet<string>,
   directory: string,
   {

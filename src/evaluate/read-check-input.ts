@@ -1,19 +1,19 @@
 // The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
 import {
-  createBundleImageNamer,
+  createBundleImageNameFormatter,
   formatPlaceholderImage,
   type ProjectedCatalog,
-  type FormatBundleImageName,
+  type BundleImageNameFormatter,
 } from '../checks/bundles/projected-catalog.ts'
-import { selectOwnerFilesToRead } from '../checks/ownership/ownership.ts'
+import { selectOwnerFilePathsToRead } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../pull-request/ids.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { readTextBlob, type CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { readPackagesByDirectory } from '../catalogs/packages-by-directory.ts'
 import { readPublishedBundles } from '../catalogs/published-bundles.ts'
 import type { TreeComparison } from './compare-trees.ts'
-import type { EvaluateOptions } from './evaluate-options.ts'
+import type { EvaluatePullOptions } from './evaluate-options.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import { readServedPackages } from './served-packages.ts'
@@ -27,7 +27,7 @@ import {
 import type { PackageSources } from '../checks/bundles/package-sources.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 
-interface ProjectionContext {
+interface CatalogProjectionContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly base: TreeSha
@@ -35,23 +35,23 @@ interface ProjectionContext {
 }
 
 /** A release touches fewer. Each package costs rendering its catalogs. */
-const maxPackages = 20
+const maxProjectedPackages = 20
 
 /** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
-const maxTemplateBytes = 1024 * 1024
+const maxProjectedTemplateBytes = 1024 * 1024
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
   { snapshot, baseTree, basePaths, config, configDigest, epoch }: BaseBranchState,
   { change, layout, links, treeReader, resultPaths, resultTree, carried, pulls }: TreeComparison,
-  { loader, memory, demandsSignatures: requiresSignedCommits = false, opm }: EvaluateOptions,
+  { loader, memory, demandsSignatures: requiresSignedCommits = false, opm }: EvaluatePullOptions,
 ): Promise<CheckInput> {
   const ctx = { repository: treeReader, loader, tree: baseTree }
   const directories = await readPackagesByDirectory(change, layout, basePaths, ctx)
   const published = await readPublishedBundles(change, layout, basePaths, ctx)
   const sides = { repository: treeReader, loader, base: baseTree, result: resultTree }
   const bundleDirectories = await readBundleDirectories(change, { ...sides, layout })
-  const ownerPaths = selectOwnerFilesToRead(basePaths, change)
+  const ownerPaths = selectOwnerFilePathsToRead(basePaths, change)
   return {
     // Logins stay with the account first seen, because a released login can be registered by another person (T25).
     accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
@@ -64,13 +64,17 @@ export async function readCheckInput(
     basePaths,
     packagesByDirectory: directories,
     published,
-    ownerFiles: await readOwnerFiles(treeReader, { base: baseTree, result: resultTree }, ownerPaths),
+    ownerFiles: await readBaseAndResultOwnerFiles(
+      treeReader,
+      { base: baseTree, result: resultTree },
+      ownerPaths,
+    ),
     approvals: [],
     bundleDirectories,
     projectedCatalogs: await readProjectedCatalogs(
       bundleDirectories,
       sides,
-      createBundleImageNamer(config.bundles.image),
+      createBundleImageNameFormatter(config.bundles.image),
     ),
     incomingCommits: { ...carried.commits, pulls },
     requiresSignedCommits,
@@ -86,14 +90,14 @@ export async function readCheckInput(
   }
 }
 
-export async function readOwnerFiles(
+export async function readBaseAndResultOwnerFiles(
   repository: TreeReader,
   trees: { readonly base: TreeSha; readonly result: TreeSha },
   paths: readonly string[],
 ): Promise<CheckInput['ownerFiles']> {
   const texts = new Map<BlobSha, Promise<string>>()
   const textOf = (oid: BlobSha): Promise<string> => {
-    const text = texts.get(oid) ?? readTextBlob(repository, oid)
+    const text = texts.get(oid) ?? readTextBlobOrEmpty(repository, oid)
     texts.set(oid, text)
     return text
   }
@@ -114,11 +118,11 @@ export async function readOwnerFiles(
 /** Rejects with a GitError. */
 export async function readProjectedCatalogs(
   directories: readonly PackageSources[],
-  ctx: ProjectionContext,
-  imageOf: FormatBundleImageName = formatPlaceholderImage,
+  ctx: CatalogProjectionContext,
+  imageOf: BundleImageNameFormatter = formatPlaceholderImage,
 ): Promise<readonly ProjectedCatalog[]> {
   const found: ProjectedCatalog[] = []
-  for (const sources of directories.slice(0, maxPackages)) {
+  for (const sources of directories.slice(0, maxProjectedPackages)) {
     const templates = new Map<string, LoadedTemplate>()
     for (const { template_name: name, catalog_names: catalogs } of listTemplatesToRelease(sources))
       templates.set(name, await readTemplateForProjection(sources.directory, name, catalogs, ctx))
@@ -134,7 +138,7 @@ async function readTemplateForProjection(
   directory: string,
   name: string,
   catalogs: readonly string[],
-  { repository, loader, base, result }: ProjectionContext,
+  { repository, loader, base, result }: CatalogProjectionContext,
 ): Promise<LoadedTemplate> {
   const loaded = await Promise.all(
     catalogs.map((catalog) => loader.load(repository, base, `catalogs/${catalog}/${directory}`)),
@@ -143,7 +147,7 @@ async function readTemplateForProjection(
   const entry = await repository.entry(result, `operators/${directory}/catalog-templates/${name}`)
   if (entry?.mode.startsWith('100') !== true) return { known }
   try {
-    return { known, bytes: await repository.read(entry.oid, maxTemplateBytes) }
+    return { known, bytes: await repository.read(entry.oid, maxProjectedTemplateBytes) }
   } catch (error) {
     if (isGitError(error, 'too-large')) return { known, isTooLarge: true }
     throw error

@@ -7,23 +7,23 @@ import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { TreeReader } from '../ports/repository.ts'
 import { LruMap } from '../adapters/lru-map.ts'
-import { TooLargeError } from '../catalogs/evaluation-budget.ts'
+import { ChangeTooLargeError } from '../catalogs/evaluation-budget.ts'
 import {
-  filterBundleEntries,
+  filterEntriesInBundleDirectory,
   computeDirectoryContentKey,
-  hasManifestFile,
+  hasManifestsDirectory,
   readBundleFiles,
 } from '../catalogs/read-bundle-files.ts'
 
 /** Per package; the largest public one needs a third of this. */
-const maxNeighborBytes = 96 * 1024 * 1024
+const maxSiblingBundleBytes = 96 * 1024 * 1024
 
 /** The annotations, and the file that is named like a ClusterServiceVersion. */
-export function filterNeighborFactsFiles(
+export function filterBundleUpgradeFactsFiles(
   entries: readonly TreePathEntry[],
   root: string,
 ): readonly TreePathEntry[] {
-  const its = filterBundleEntries(entries, root)
+  const its = filterEntriesInBundleDirectory(entries, root)
   const named = its.filter(({ path }) => /\/manifests\/[^/]*(?:clusterserviceversion|csv)[^/]*$/i.test(path))
   return its.filter(
     (one) =>
@@ -32,17 +32,17 @@ export function filterNeighborFactsFiles(
   )
 }
 
-const neighborCacheSeconds = 30 * 24 * 3600
+const siblingBundleCacheSeconds = 30 * 24 * 3600
 /** Some hundred bytes each. */
-const neighborFactsInMemory = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
+const siblingBundleFactsLruCache = new LruMap<string, BundleUpgradeFacts>(20_000, () => 1)
 
 /** Raise the version when the facts of a bundle change: test/evaluate/read-neighbors.test.ts. */
-export const neighborFactsCache = defineCacheNamespace<BundleUpgradeFacts>('neighbours', {
+export const siblingBundleFactsStoreCache = defineCacheNamespace<BundleUpgradeFacts>('neighbours', {
   version: 1,
-  read: (stored) => (isBundleFacts(stored) ? stored : undefined),
+  read: (stored) => (isBundleUpgradeFacts(stored) ? stored : undefined),
 })
 
-function isBundleFacts(stored: unknown): stored is BundleUpgradeFacts {
+function isBundleUpgradeFacts(stored: unknown): stored is BundleUpgradeFacts {
   return (
     typeof stored === 'object' &&
     stored !== null &&
@@ -53,20 +53,20 @@ function isBundleFacts(stored: unknown): stored is BundleUpgradeFacts {
   )
 }
 
-function toNeighborKey(wanted: readonly TreePathEntry[], root: string): string {
+function toSiblingBundleCacheKey(wanted: readonly TreePathEntry[], root: string): string {
   return createHash('sha256').update(computeDirectoryContentKey(wanted, root)).digest('hex')
 }
 
 /** Stores a bundle's facts for later evaluations; `files` are all files of its directory, by relative path. */
-export async function cacheNeighborCatalog(
+export async function cacheBundleUpgradeFacts(
   cache: Cache,
   entries: readonly TreePathEntry[],
   root: string,
   files: BundleFiles,
 ): Promise<void> {
-  const wanted = filterNeighborFactsFiles(entries, root)
-  const key = toNeighborKey(wanted, root)
-  if (neighborFactsInMemory.get(key) !== undefined) return
+  const wanted = filterBundleUpgradeFactsFiles(entries, root)
+  const key = toSiblingBundleCacheKey(wanted, root)
+  if (siblingBundleFactsLruCache.get(key) !== undefined) return
   const its = new Map<string, Uint8Array>()
   for (const { path } of wanted) {
     const name = path.slice(root.length + 1)
@@ -74,12 +74,12 @@ export async function cacheNeighborCatalog(
     if (bytes) its.set(name, bytes)
   }
   const facts = readBundleUpgradeFacts(its, { places: false })
-  neighborFactsInMemory.set(key, facts)
-  await cache.putCached(neighborFactsCache, new Map([[key, facts]]), neighborCacheSeconds)
+  siblingBundleFactsLruCache.set(key, facts)
+  await cache.putCached(siblingBundleFactsStoreCache, new Map([[key, facts]]), siblingBundleCacheSeconds)
 }
 
 /** Facts of every bundle directory; skips those in `known`. Undefined where they exceed the size limit. */
-export async function readNeighborBundleFacts(
+export async function readSiblingBundleFacts(
   { repository, cache }: { readonly repository: TreeReader; readonly cache: Cache },
   entries: readonly TreePathEntry[],
   root: string,
@@ -90,23 +90,23 @@ export async function readNeighborBundleFacts(
     string,
     { readonly its: string; readonly wanted: readonly TreePathEntry[]; key: string }
   >()
-  for (const [version, all] of groupByVersion(entries, root)) {
+  for (const [version, all] of groupTreeEntriesByVersion(entries, root)) {
     const its = `${root}/${version}`
-    if (found.has(version) || !hasManifestFile(all, its)) continue
-    const wanted = filterNeighborFactsFiles(all, its)
-    const key = toNeighborKey(wanted, its)
-    const facts = neighborFactsInMemory.get(key)
+    if (found.has(version) || !hasManifestsDirectory(all, its)) continue
+    const wanted = filterBundleUpgradeFactsFiles(all, its)
+    const key = toSiblingBundleCacheKey(wanted, its)
+    const facts = siblingBundleFactsLruCache.get(key)
     // Keeps the order of the directories.
     found.set(version, facts)
     if (facts === undefined) missing.set(version, { its, wanted, key })
   }
   if (missing.size > 0) {
     const cached = await cache.getCached(
-      neighborFactsCache,
+      siblingBundleFactsStoreCache,
       [...missing.values()].map(({ key }) => key),
     )
     const fresh = new Map<string, BundleUpgradeFacts>()
-    const budget = { left: maxNeighborBytes }
+    const budget = { left: maxSiblingBundleBytes }
     try {
       for (const [version, { its, wanted, key }] of missing) {
         let facts = cached.get(key)
@@ -116,20 +116,21 @@ export async function readNeighborBundleFacts(
           })
           fresh.set(key, facts)
         }
-        neighborFactsInMemory.set(key, facts)
+        siblingBundleFactsLruCache.set(key, facts)
         found.set(version, facts)
       }
     } catch (error) {
-      if (error instanceof TooLargeError) return undefined
+      if (error instanceof ChangeTooLargeError) return undefined
       throw error
     } finally {
-      if (fresh.size > 0) await cache.putCached(neighborFactsCache, fresh, neighborCacheSeconds)
+      if (fresh.size > 0)
+        await cache.putCached(siblingBundleFactsStoreCache, fresh, siblingBundleCacheSeconds)
     }
   }
   return new Map([...found].flatMap(([version, facts]) => (facts ? [[version, facts]] : [])))
 }
 
-function groupByVersion(
+function groupTreeEntriesByVersion(
   entries: readonly TreePathEntry[],
   root: string,
 ): ReadonlyMap<string, readonly TreePathEntry[]> {

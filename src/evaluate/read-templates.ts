@@ -13,40 +13,40 @@ import {
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { TreeReader } from '../ports/repository.ts'
-import { readTextBlob, type CatalogLoader } from '../catalogs/catalog-loader.ts'
+import { readTextBlobOrEmpty, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { resolveTreePath } from '../catalogs/linked-file.ts'
 
-export interface TemplatesContext {
+export interface TemplatesReadContext {
   readonly repository: TreeReader
   readonly loader: CatalogLoader
   readonly config: Config
-  readonly base: TreeWithPaths
-  readonly result: TreeWithPaths
+  readonly base: TreeShaWithPaths
+  readonly result: TreeShaWithPaths
   /** Links whose target changes; a template can be a link. */
   readonly links?: readonly string[]
 }
 
-interface TreeWithPaths {
+interface TreeShaWithPaths {
   readonly tree: TreeSha
   readonly paths: readonly string[]
 }
 
 /** Twenty times the largest public template. */
-const maxTemplateBytes = 4 * 1024 * 1024
+const maxLoadedTemplateBytes = 4 * 1024 * 1024
 /** Rendering whole bundles takes about a second per ten megabytes. */
-const maxPatchedBytes = 4 * 1024 * 1024
+const maxCatalogBytesForPatch = 4 * 1024 * 1024
 
 /**
  * Limits for all templates of a change: a megabyte costs a tenth of a second per round of questions, and one blob can
  * be at any number of paths. Far above a change of every package of the largest public catalog.
  */
-const templateTotalLimits = { bytes: 16 * 1024 * 1024, templates: 2000 }
+const totalTemplateSizeLimits = { bytes: 16 * 1024 * 1024, templates: 2000 }
 
 /** Rejects with a GitError when a tree cannot be read. */
 export async function readTemplates(
   change: PullRequestChange,
   layout: RepositoryLayout,
-  ctx: TemplatesContext,
+  ctx: TemplatesReadContext,
 ): Promise<readonly LoadedTemplatePair[]> {
   const { repository, loader, config, base, result, links = [] } = ctx
   const touched = [...change.paths.map(({ path }) => path), ...links]
@@ -55,14 +55,15 @@ export async function readTemplates(
       trees: [base.paths, result.paths],
       layout,
       stated: config.templates,
-      ciYaml: await readCiYamls(ctx, touched),
+      ciYaml: await readCiYamlFiles(ctx, touched),
     },
     touched,
   )
   const sources: (readonly [pair: TemplatePair, source: LoadedTemplatePair['source']])[] = []
   let bytes = 0
   for (const pair of pairs) {
-    const isFull = sources.length >= templateTotalLimits.templates || bytes >= templateTotalLimits.bytes
+    const isFull =
+      sources.length >= totalTemplateSizeLimits.templates || bytes >= totalTemplateSizeLimits.bytes
     const source = isFull ? 'too-many' : await readTemplateSource(repository, result.tree, pair.template)
     if (source instanceof Uint8Array) bytes += source.length
     sources.push([pair, source])
@@ -90,13 +91,14 @@ export async function readTemplates(
 async function readSingleCatalogFile(
   own: Catalog | undefined,
   checkedIn: Catalog | undefined,
-  { repository, base, result }: TemplatesContext,
+  { repository, base, result }: TemplatesReadContext,
 ): Promise<LoadedTemplatePair['file']> {
   const [path, ...more] = new Set(
     [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.path),
   )
   const bytes = [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.bytes)
-  if (path === undefined || more.length > 0 || bytes.some((size) => size > maxPatchedBytes)) return undefined
+  if (path === undefined || more.length > 0 || bytes.some((size) => size > maxCatalogBytesForPatch))
+    return undefined
   const read = async (tree: TreeSha) => {
     const entry = await repository.entry(tree, path)
     return entry?.mode.startsWith('100') === true ? repository.read(entry.oid) : undefined
@@ -109,7 +111,7 @@ async function readSingleCatalogFile(
 async function loadSiblingCatalogs(
   catalog: string,
   layout: RepositoryLayout,
-  { loader, repository, base }: TemplatesContext,
+  { loader, repository, base }: TemplatesReadContext,
 ) {
   const directory = catalog.slice(catalog.lastIndexOf('/') + 1)
   const found = await Promise.all(
@@ -119,15 +121,15 @@ async function loadSiblingCatalogs(
 }
 
 /** Searches by directory name, because a package's directories share one name. */
-async function readCiYamls(
-  { repository, base }: TemplatesContext,
+async function readCiYamlFiles(
+  { repository, base }: TemplatesReadContext,
   touched: readonly string[],
 ): Promise<(directory: string) => string | undefined> {
   const texts = new Map<string, string>()
   for (const directory of new Set(touched.flatMap((path) => path.split('/')))) {
     const path = `operators/${directory}/ci.yaml`
     const entry = hasPath(base.paths, path) ? await repository.entry(base.tree, path) : undefined
-    if (entry?.mode.startsWith('100')) texts.set(directory, await readTextBlob(repository, entry.oid))
+    if (entry?.mode.startsWith('100')) texts.set(directory, await readTextBlobOrEmpty(repository, entry.oid))
   }
   return (directory) => texts.get(directory)
 }
@@ -143,7 +145,7 @@ async function readTemplateSource(
   const { file } = isFile ? { file: entry.oid } : await resolveTreePath(repository, tree, path)
   if (file === undefined) return undefined
   try {
-    return await repository.read(file, maxTemplateBytes)
+    return await repository.read(file, maxLoadedTemplateBytes)
   } catch (error) {
     if (isGitError(error, 'too-large')) return 'too-large'
     throw error

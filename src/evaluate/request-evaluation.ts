@@ -3,29 +3,29 @@ import { join, resolve } from 'node:path'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { CheckQuestion } from '../checks/questions.ts'
 import {
-  createQuestionAnswerer,
-  type CheckAnswer,
-  type QuestionAnswerer,
+  createCheckQuestionAnswerer,
+  type CheckQuestionAnswer,
+  type CheckQuestionAnswerer,
 } from '../catalogs/gather-answers.ts'
 import {
-  workerMemoryMethods,
+  workerPullHistoryMethods,
   type EvaluationResponse,
-  type WorkerPullMemory,
+  type WorkerPullHistoryStore,
   type WorkerCallbackRequest,
 } from './worker/evaluation-messages.ts'
-import type { AnswerWorkerCallback, EvaluationHints } from './worker/evaluation-pool.ts'
+import type { WorkerCallbackHandler, EvaluationSchedulingHints } from './worker/evaluation-pool.ts'
 import { GitError } from '../adapters/git/git-error.ts'
 import type { Cache } from '../ports/cache.ts'
 import type { OpenPullSummary } from '../ports/forge.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
 export interface EvaluationInputs {
-  readonly memory: Required<WorkerPullMemory>
+  readonly memory: Required<WorkerPullHistoryStore>
   readonly openPulls: () => Promise<readonly OpenPullSummary[]>
-  readonly hints?: EvaluationHints | undefined
+  readonly hints?: EvaluationSchedulingHints | undefined
   /** Answers questions from memory instead of sending requests. */
-  readonly ask?: QuestionAnswerer | undefined
-  readonly onAnswer?: ((question: CheckQuestion, answer: CheckAnswer) => void) | undefined
+  readonly ask?: CheckQuestionAnswerer | undefined
+  readonly onAnswer?: ((question: CheckQuestion, answer: CheckQuestionAnswer) => void) | undefined
 }
 
 /** Rejects with a GitError or StoreError. A corrupt mirror is fetched again by the next caller. */
@@ -37,8 +37,8 @@ export async function requestEvaluation(
   const { dataDirectory, budget, opm } = app.settings
   const facts = join(resolve(dataDirectory), 'facts')
   const answerFromSources =
-    inputs.ask ?? createQuestionAnswerer(forge, app.registries.forEvaluation(), app.store)
-  const answerAndNotify: QuestionAnswerer = async (question) => {
+    inputs.ask ?? createCheckQuestionAnswerer(forge, app.registries.forEvaluation(), app.store)
+  const answerAndNotify: CheckQuestionAnswerer = async (question) => {
     const answer = await answerFromSources(question)
     inputs.onAnswer?.(question, answer)
     return answer
@@ -54,18 +54,18 @@ export async function requestEvaluation(
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
 }
 
-type PullMemoryMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
+type PullHistoryStoreMethod = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
 function createWorkerRequestHandler(
-  answerQuestion: QuestionAnswerer,
+  answerQuestion: CheckQuestionAnswerer,
   { memory, openPulls }: EvaluationInputs,
-): AnswerWorkerCallback {
+): WorkerCallbackHandler {
   return async (request: WorkerCallbackRequest) => {
     if (request.kind === 'ask') return answerQuestion(request.question)
     if (request.kind === 'open-pulls') return openPulls()
-    if (!Object.hasOwn(workerMemoryMethods, request.name))
+    if (!Object.hasOwn(workerPullHistoryMethods, request.name))
       throw new Error(`an evaluation cannot call ${request.name}`)
     const readings: Readonly<Record<string, unknown>> = memory
-    return (readings[request.name] as PullMemoryMethod).apply(memory, request.args)
+    return (readings[request.name] as PullHistoryStoreMethod).apply(memory, request.args)
   }
 }

@@ -10,8 +10,8 @@ import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-
 import type { CatalogChange, PullRequestChange } from '../pull-request/change.ts'
 import { toRepositoryPath } from '../pull-request/compare-blobs.ts'
 import type { TreeSha } from '../pull-request/ids.ts'
-import type { ServedPackage } from '../checks/check.ts'
-import { queryServedCatalog } from '../checks/install/query-served-catalog.ts'
+import type { ServedPackageResponses } from '../checks/check.ts'
+import { simulateCatalogServerResponse } from '../checks/install/query-served-catalog.ts'
 import { hasBundleObjectProperties } from '../checks/install/inline-bundle.ts'
 import type { TreeReader } from '../ports/repository.ts'
 
@@ -22,7 +22,7 @@ interface OpmQueryOptions {
 }
 
 /** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
-const servedPackageLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
+const totalServedPackageLimits = { packages: 60, bytes: 64 * 1024 * 1024 }
 
 /** Milliseconds for opm in one evaluation. opm reads whole catalogs and builds a cache for each. */
 const opmTimeoutMs = 15_000
@@ -33,17 +33,17 @@ export async function readServedPackages(
   treeReader: TreeReader,
   tree: TreeSha,
   opm?: string,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>> {
-  const served = new Map<string, Map<string, ServedPackage>>()
-  const remaining = { ...servedPackageLimits }
-  const forOpm = { milliseconds: opmTimeoutMs, bytes: servedPackageLimits.bytes }
+): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedPackageResponses>>> {
+  const served = new Map<string, Map<string, ServedPackageResponses>>()
+  const remaining = { ...totalServedPackageLimits }
+  const forOpm = { milliseconds: opmTimeoutMs, bytes: totalServedPackageLimits.bytes }
   for (const change of catalogs) {
-    const ofCatalog = new Map<string, ServedPackage>()
+    const ofCatalog = new Map<string, ServedPackageResponses>()
     const files = new Map<string, ServedFile>()
     for (const { name } of change.packages) {
       const one =
         change.result && remaining.packages > 0
-          ? await servePackage(change, name, { look: treeReader, tree, left: remaining, files })
+          ? await readServedPackage(change, name, { look: treeReader, tree, left: remaining, files })
           : undefined
       if (one) ofCatalog.set(name, one)
     }
@@ -62,7 +62,7 @@ export async function readServedPackages(
   return served
 }
 
-interface ServeContext {
+interface ServedPackageReadContext {
   readonly look: TreeReader
   readonly tree: TreeSha
   readonly left: { packages: number; bytes: number }
@@ -70,12 +70,12 @@ interface ServeContext {
   readonly files: Map<string, ServedFile>
 }
 
-async function servePackage(
+async function readServedPackage(
   { root, result }: CatalogChange,
   packageName: string,
-  { look, tree, left, files: known }: ServeContext,
-): Promise<ServedPackage | undefined> {
-  const paths = result ? getPackageFiles(result, packageName) : new Set<string>()
+  { look, tree, left, files: known }: ServedPackageReadContext,
+): Promise<ServedPackageResponses | undefined> {
+  const paths = result ? getPackageFilePaths(result, packageName) : new Set<string>()
   if (!result || paths.size === 0) return undefined
   const files = []
   for (const path of paths) {
@@ -96,7 +96,7 @@ async function servePackage(
     const bundle = key && read.value.bundle(key)
     if (bundle) objects.set(blob.name, bundle.object)
   }
-  return { responses: [queryServedCatalog(read, packageName)], objects }
+  return { responses: [simulateCatalogServerResponse(read, packageName)], objects }
 
   async function readFile(path: string): Promise<ServedFile | undefined> {
     const entry = await look.entry(tree, toRepositoryPath(root, path))
@@ -108,7 +108,7 @@ async function servePackage(
   }
 }
 
-function getPackageFiles(
+function getPackageFilePaths(
   { packages, channels, bundles, deprecations, others }: Catalog,
   name: string,
 ): ReadonlySet<string> {

@@ -1,52 +1,56 @@
 // Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
 // push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
-import { fixableRuleIds, computeFix } from '../checks/fixes/fix-finding.ts'
+import { fixableRuleIds, computeFindingFix } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createLineMap, type LineMap } from '@catalog-bot/findings/line-map'
 import { findShortestEdits } from '@catalog-bot/findings/shortest-edits'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { isGitError } from '../adapters/git/git-error.ts'
-import { getFindingKey, type FixForFinding, type TracedLine } from '../report/traced-line.ts'
+import {
+  toFindingIdentityKey,
+  type SuggestedFixForFinding,
+  type TracedFindingLine,
+} from '../report/traced-line.ts'
 import type { GitRepository } from '../ports/repository.ts'
 
-type TraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
+type FindingTraceRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
 
-export interface TraceCommits {
+export interface FindingTraceCommits {
   readonly head: CommitSha
   readonly base: CommitSha
   readonly result: TreeSha
 }
 
 export interface TracedFindings {
-  readonly lines: readonly TracedLine[]
-  readonly fixes: readonly FixForFinding[]
+  readonly lines: readonly TracedFindingLine[]
+  readonly fixes: readonly SuggestedFixForFinding[]
 }
 
 /** Comments show fewer, and check runs few more. */
 const maxTracedFindings = 300
-const maxFixes = 12
+const maxSuggestedFixes = 12
 /** Findings in larger files link to the whole file. */
 const maxTracedFileBytes = 4 * 1024 * 1024
 /** GitHub's diff shows this many lines around each change and accepts comments on them. */
 const hunkContextLines = 3
-const maxChangedLines = 600
+const maxTracedChangedLines = 600
 
 /** Keeps errors first beyond the limit. Rejects with a GitError. */
 export async function traceFindings(
   findings: readonly Finding[],
-  commits: TraceCommits,
-  repository: TraceRepository,
+  commits: FindingTraceCommits,
+  repository: FindingTraceRepository,
 ): Promise<TracedFindings> {
   const order = { error: 0, warning: 1, info: 2 }
   const placed = findings
     .filter(({ at }) => at !== undefined)
     .toSorted((a, b) => order[a.severity] - order[b.severity])
     .slice(0, maxTracedFindings)
-  const files = openFileTracer(commits, repository)
-  const lines = new Map<string, TracedLine>()
+  const files = openChangedFileTracer(commits, repository)
+  const lines = new Map<string, TracedFindingLine>()
   const trace = async (file: string, first: number, last: number, from: 'result' | 'base') => {
     const key = `${first} ${file}`
     if (lines.has(key)) return lines.get(key)
@@ -54,45 +58,48 @@ export async function traceFindings(
     if (traced) lines.set(key, traced)
     return traced
   }
-  const fixes: FixForFinding[] = []
+  const fixes: SuggestedFixForFinding[] = []
   for (const finding of placed) {
     const { file, line, endLine = line } = finding.at as NonNullable<Finding['at']>
     // The configuration is read from the base branch.
     const from = finding.rule === configUnreadable.id ? 'base' : 'result'
     await trace(file, line, endLine, from)
-    if (fixes.length >= maxFixes || from === 'base' || !fixableRuleIds.has(finding.rule)) continue
+    if (fixes.length >= maxSuggestedFixes || from === 'base' || !fixableRuleIds.has(finding.rule)) continue
     const bytes = await files.result(file)
-    const fix = bytes && computeFix(finding, bytes)
+    const fix = bytes && computeFindingFix(finding, bytes)
     if (!fix) continue
     const there = await trace(file, fix.first, fix.last, 'result')
     const isWhole = there?.side === 'head' && there.last - there.first === fix.last - fix.first
     const suggestion =
       isWhole && (await files.isInDiff(file, there)) ? { first: there.first, last: there.last } : undefined
-    fixes.push({ finding: getFindingKey(finding), fix, ...(suggestion && { suggestion }) })
+    fixes.push({ finding: toFindingIdentityKey(finding), fix, ...(suggestion && { suggestion }) })
   }
   return { lines: [...lines.values()], fixes }
 }
 
-function openFileTracer({ head, base, result }: TraceCommits, repository: TraceRepository) {
+function openChangedFileTracer(
+  { head, base, result }: FindingTraceCommits,
+  repository: FindingTraceRepository,
+) {
   const trees = {
     head: memoizeOnce(() => repository.treeOf(head)),
     base: memoizeOnce(() => repository.treeOf(base)),
     result: () => Promise.resolve(result),
   }
   type Side = keyof typeof trees
-  const oidOf = memoizeBySideAndFile(async (side: Side, file: string) => {
+  const oidOf = memoizeByCommitSideAndFile(async (side: Side, file: string) => {
     const entry = await repository.entry(await trees[side](), file)
     return entry?.mode.startsWith('100') === true ? entry.oid : undefined
   })
-  const bytesOf = memoizeBySideAndFile(async (side: Side, file: string) => {
+  const bytesOf = memoizeByCommitSideAndFile(async (side: Side, file: string) => {
     const oid = await oidOf(side, file)
     return oid && readSmallBlob(repository, oid)
   })
-  const textOf = memoizeBySideAndFile(async (side: Side, file: string) => {
+  const textOf = memoizeByCommitSideAndFile(async (side: Side, file: string) => {
     const bytes = await bytesOf(side, file)
-    return bytes && decodeLikeGo(bytes)
+    return bytes && decodeUtf8LikeGo(bytes)
   })
-  const mapTo = memoizeBySideAndFile(
+  const mapTo = memoizeByCommitSideAndFile(
     async (side: Exclude<Side, 'result'>, file: string): Promise<LineMap | undefined> => {
       const [from, to] = [await oidOf('result', file), await oidOf(side, file)]
       if (from === undefined || to === undefined) return undefined
@@ -101,7 +108,7 @@ function openFileTracer({ head, base, result }: TraceCommits, repository: TraceR
       return old === undefined || now === undefined ? undefined : createLineMap(old, now)
     },
   )
-  const changedLines = memoizeBySideAndFile((_side: 'head', file: string) => linesInDiff(file))
+  const changedLines = memoizeByCommitSideAndFile((_side: 'head', file: string) => linesInDiff(file))
 
   /** Undefined where the diff is unknown. */
   async function linesInDiff(file: string): Promise<ReadonlySet<number> | undefined> {
@@ -111,8 +118,8 @@ function openFileTracer({ head, base, result }: TraceCommits, repository: TraceR
     const entry = await repository.entry(await repository.treeOf(mergeBase), file)
     const bytes = entry && (await readSmallBlob(repository, entry.oid))
     if (now === undefined || (entry && !bytes)) return undefined
-    const old = bytes ? decodeLikeGo(bytes).split('\n') : []
-    const edits = findShortestEdits(old, now, maxChangedLines)
+    const old = bytes ? decodeUtf8LikeGo(bytes).split('\n') : []
+    const edits = findShortestEdits(old, now, maxTracedChangedLines)
     if (edits === undefined) return undefined
     const shown = new Set<number>()
     for (const { new: at, kind } of edits) {
@@ -130,7 +137,7 @@ function openFileTracer({ head, base, result }: TraceCommits, repository: TraceR
       first: number,
       last: number,
       from: 'result' | 'base',
-    ): Promise<TracedLine | undefined> {
+    ): Promise<TracedFindingLine | undefined> {
       if (from === 'base') return { file, line: first, side: 'base', first, last }
       for (const side of ['head', 'base'] as const) {
         const map = await mapTo(side, file)
@@ -151,8 +158,8 @@ function openFileTracer({ head, base, result }: TraceCommits, repository: TraceR
 }
 
 async function readSmallBlob(
-  repository: TraceRepository,
-  oid: Parameters<TraceRepository['read']>[0],
+  repository: FindingTraceRepository,
+  oid: Parameters<FindingTraceRepository['read']>[0],
 ): Promise<Uint8Array | undefined> {
   try {
     return await repository.read(oid, maxTracedFileBytes)
@@ -162,7 +169,7 @@ async function readSmallBlob(
   }
 }
 
-function memoizeBySideAndFile<Side extends string, Value>(
+function memoizeByCommitSideAndFile<Side extends string, Value>(
   make: (side: Side, file: string) => Promise<Value>,
 ): (side: Side, file: string) => Promise<Value> {
   const made = new Map<string, Promise<Value>>()

@@ -4,10 +4,10 @@ import { minimatch } from 'minimatch'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { TreeSha } from '../pull-request/ids.ts'
 import { classifyPath } from '../pull-request/layout/classify-path.ts'
-import { canBeReferenceList } from '../pull-request/references/reference-list.ts'
+import { isPossibleCompositeImageListPath } from '../pull-request/references/reference-list.ts'
 import { collectCatalogImageReferences } from '../pull-request/references/catalog-references.ts'
 import {
-  parseListedImageReferences,
+  parseCompositeImageListReferences,
   type LocatedImageReference,
 } from '../pull-request/references/list-references.ts'
 import { readRepositoryLayout } from '../catalogs/find-layout.ts'
@@ -22,7 +22,7 @@ import {
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import type { MissingImageLocation } from '../report/missing-images-issue.ts'
-import { readTextBlob } from '../catalogs/catalog-loader.ts'
+import { readTextBlobOrEmpty } from '../catalogs/catalog-loader.ts'
 import { readConfig } from '../catalogs/read-config.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
@@ -145,9 +145,12 @@ async function forEachImageReference(
       for (const reference of collectCatalogImageReferences(catalog)) see(reference, root)
   }
   for (const { path, oid, mode } of entries) {
-    if (mode !== '100644' || !canBeReferenceList(path)) continue
+    if (mode !== '100644' || !isPossibleCompositeImageListPath(path)) continue
     try {
-      for (const reference of parseListedImageReferences(path, await repository.read(oid, 1024 * 1024)))
+      for (const reference of parseCompositeImageListReferences(
+        path,
+        await repository.read(oid, 1024 * 1024),
+      ))
         see(reference)
     } catch (error) {
       if (!isGitError(error, 'too-large')) throw error
@@ -169,7 +172,8 @@ async function addImageReferenceOwners(
   const needed = new Set(listOwnerFilesForLocations(paths, spots))
   const textByPath = new Map<string, string>()
   for (const { path, oid, mode } of entries)
-    if (needed.has(path) && mode.startsWith('100')) textByPath.set(path, await readTextBlob(repository, oid))
+    if (needed.has(path) && mode.startsWith('100'))
+      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
   const existing = new Set(paths)
   const authority = readOwnershipAuthority(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },

@@ -1,19 +1,19 @@
 // Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
 // author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
-import { decideIssueAction, type DesiredIssue } from '../checks/images/missing-images-issue.ts'
-import { toMissingImageKey } from '../checks/images/missing-images.ts'
+import { decideMissingImagesIssueAction, type DesiredIssue } from '../checks/images/missing-images-issue.ts'
+import { toImageScanFailureKey } from '../checks/images/missing-images.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import {
   renderMissingImagesIssue,
   renderMissingImagesResolved,
   missingImagesClosingComment,
   missingImagesMarker,
-  formatReference,
+  formatImageReferenceAsCode,
   type MissingImagesOptions,
   type MissingImageReference,
 } from '../report/missing-images-issue.ts'
-import type { OwnIssue } from '../ports/forge.ts'
+import type { BotIssue } from '../ports/forge.ts'
 import type { MissingImagesReportState } from './scan-state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
@@ -37,17 +37,17 @@ export async function reportMissingImages(
     // Recorded first: after a crash, an issue may exist.
     if (known === undefined) await saveReportState({ digest: '', told: [] })
     const issue = await forge.findOwnIssue(missingImagesMarker, known?.issue)
-    const keys = missing.map((one) => toMissingImageKey(one.reference, one))
+    const keys = missing.map((one) => toImageScanFailureKey(one.reference, one))
     const reportedKeys = new Set(known?.told)
     const hasNews =
       known === undefined || known.digest === ''
         ? missing.some(
             (one) =>
-              !reportedKeys.has(toMissingImageKey(one.reference, one)) &&
-              issue?.body.includes(formatReference(one.reference)) !== true,
+              !reportedKeys.has(toImageScanFailureKey(one.reference, one)) &&
+              issue?.body.includes(formatImageReferenceAsCode(one.reference)) !== true,
           )
         : keys.some((key) => !reportedKeys.has(key))
-    const step = decideIssueAction(issue, wanted, hasNews)
+    const step = decideMissingImagesIssueAction(issue, wanted, hasNews)
     const number = await executeIssueAction(step, issue, wanted, ctx)
     // Images that are back are dropped, so that they are reported again if they disappear.
     await saveReportState({ ...(number !== undefined && { issue: number }), digest, told: keys })
@@ -75,8 +75,8 @@ const pastTenseByIssueAction = {
 
 /** Returns the issue's number, or undefined if no issue exists. */
 async function executeIssueAction(
-  step: ReturnType<typeof decideIssueAction>,
-  issue: OwnIssue | undefined,
+  step: ReturnType<typeof decideMissingImagesIssueAction>,
+  issue: BotIssue | undefined,
   wanted: DesiredIssue | undefined,
   { forge }: JobContext,
 ): Promise<number | undefined> {

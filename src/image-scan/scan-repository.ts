@@ -1,21 +1,21 @@
 // Checks images of a repository's catalogs: full rounds, second checks of missing images, and the issue about those that
 // are gone. Works in small slices, one at a time over all instances, and resumes from the store.
 import { isRuleSilenced } from '../checks/validation/rule-settings.ts'
-import { ruleByMissingImageKind } from '../checks/images/missing-images.ts'
+import { ruleByImageScanFailureKind } from '../checks/images/missing-images.ts'
 import type { Config } from '../config/config.ts'
 import type { MissingImageReference } from '../report/missing-images-issue.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { Lease, Leases } from '../ports/leases.ts'
 import type { PageRecords } from '../ports/page-records.ts'
 import type { StateStore } from '../ports/state.ts'
-import { interleaveHosts } from '../adapters/registry/scan-images.ts'
+import { interleaveReferencesByHost } from '../adapters/registry/scan-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { Metrics } from '../jobs/metrics.ts'
 import { loadScannedBranches, readImageReferenceLocations, listImageReferences } from './image-references.ts'
 import { reportMissingImages } from './report-missing-images.ts'
 import { pruneMatchedImageTags, imageReferencesPerScanPart, runScanSlice } from './scan-slice.ts'
 import {
-  findDueScanPassKind,
+  findDueScanType,
   deleteScanParts,
   computeNextScanDueAtMs,
   readScanState,
@@ -109,7 +109,7 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
   const scanned = await loadScannedBranches(ctx)
   const pace = getScanSchedule(scanned[0]?.config, app.settings)
   if (pace === undefined) return later
-  const kind = findDueScanPassKind(state, pace, now)
+  const kind = findDueScanType(state, pace, now)
   if (kind === undefined) return { ...state, dueAt: computeNextScanDueAtMs(state, pace, now) }
   const named = kind === 'round' ? await listImageReferences(scanned, scanSizeLimits, ctx) : undefined
   const references = named?.references ?? findImageReferencesToRecheck(state, pace.recheckDelayMs, now)
@@ -119,7 +119,7 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
       'the catalogs reference more images than one scan can look up',
     )
   const parts = new Map<number, readonly PendingScanReference[]>()
-  const queue = interleaveHosts(references).map((reference) => ({ reference, tries: 0 }))
+  const queue = interleaveReferencesByHost(references).map((reference) => ({ reference, tries: 0 }))
   for (let at = 0; at < queue.length; at += imageReferencesPerScanPart)
     parts.set(parts.size, queue.slice(at, at + imageReferencesPerScanPart))
   const pass: ImageScanPass = {
@@ -211,7 +211,7 @@ function findConfirmedMissingImages(
   rules: Config['rules'],
 ): readonly MissingImageReference[] {
   return Object.entries(missingImages).flatMap(([reference, one]) => {
-    const rule = ruleByMissingImageKind[one.kind]
+    const rule = ruleByImageScanFailureKind[one.kind]
     const reportedLocations = (locationsByReference.get(reference) ?? []).filter(
       (at) => !isRuleSilenced(rule, at, rules),
     )

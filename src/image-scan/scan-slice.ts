@@ -2,18 +2,18 @@
 // answer is paused, and finally skipped for the pass.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import {
-  updateMissingImageState,
+  updateImageScanFailureState,
   parseTagAndDigest,
   toImageScanResult,
-  toTagScanResult,
+  toTagAndDigestScanResult,
   type ImageScanResult,
 } from '../checks/images/missing-images.ts'
-import type { ImageAnswer } from '../checks/questions.ts'
+import type { ImageLookupAnswer } from '../checks/questions.ts'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
 import type { PendingScanReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
 import { readScanPart, writeScanParts } from './scan-state.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
-import type { PageRecords, SeenImageRecord } from '../ports/page-records.ts'
+import type { PageRecords, RecordedImageReference } from '../ports/page-records.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 
@@ -60,7 +60,7 @@ export async function runScanSlice(
   const hosts = new Map(Object.entries(pass.hosts))
   const started = clock.now()
   const later: PendingScanReference[] = []
-  const seenImages: SeenImageRecord[] = []
+  const seenImages: RecordedImageReference[] = []
   const untouched: PendingScanReference[] = []
   let settled = 0
   let requestCount = 0
@@ -94,7 +94,7 @@ export async function runScanSlice(
           })
         if (one.tries + 1 < maxTriesPerImageReference) later.push({ ...one, tries: one.tries + 1 })
       }
-      const next = updateMissingImageState(missingImages.get(one.reference), result, clock.now(), apart)
+      const next = updateImageScanFailureState(missingImages.get(one.reference), result, clock.now(), apart)
       if (next === undefined) missingImages.delete(one.reference)
       else missingImages.set(one.reference, next)
     },
@@ -148,9 +148,9 @@ async function checkImageReference(
   const tagged = await queryRegistry(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
     await app.store.writeState(matchedImageTagStateNamespace, forge.repository, new Map([[reference, true]]))
-  return { result: toTagScanResult(pinned, tagged, stoodForIt), ...found }
+  return { result: toTagAndDigestScanResult(pinned, tagged, stoodForIt), ...found }
 
-  async function queryRegistry(text: string): Promise<ImageAnswer> {
+  async function queryRegistry(text: string): Promise<ImageLookupAnswer> {
     const imageAnswer = await app.registries.refreshImage(text, signal)
     app.metrics.scanned.inc({ answer: imageAnswer.kind })
     return imageAnswer

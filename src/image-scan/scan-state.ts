@@ -1,6 +1,6 @@
 // Scan state in the store, from which a scan resumes, and the schedule of passes. Does no requests.
 import { z } from 'zod'
-import { missingImageKinds, type MissingImageState } from '../checks/images/missing-images.ts'
+import { imageScanFailureKinds, type ImageScanFailureState } from '../checks/images/missing-images.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
 
@@ -29,7 +29,7 @@ const missingImagesReportStateSchema = z.object({
   issue: z.number().exactOptional(),
   /** Digest of the title and body last written; '' if unknown. */
   digest: z.string(),
-  /** Keys (toMissingImageKey) named in the issue since it was last closed. */
+  /** Keys (toImageScanFailureKey) named in the issue since it was last closed. */
   told: z.array(z.string()),
 })
 
@@ -47,11 +47,11 @@ const scanStateSchema = z.object({
   missingImages: z.record(
     z.string(),
     z.object({
-      kind: z.enum(missingImageKinds),
+      kind: z.enum(imageScanFailureKinds),
       reason: z.string(),
       since: z.number(),
       confirmed: z.boolean(),
-    }) satisfies z.ZodType<MissingImageState>,
+    }) satisfies z.ZodType<ImageScanFailureState>,
   ),
   pass: scanPassSchema.exactOptional(),
   report: missingImagesReportStateSchema.exactOptional(),
@@ -76,7 +76,7 @@ export interface ScanSchedule {
 }
 
 /** A round covers everything, so it precedes a second check. */
-export function findDueScanPassKind(
+export function findDueScanType(
   state: ScanState,
   { intervalMs, recheckDelayMs }: ScanSchedule,
   now: number,

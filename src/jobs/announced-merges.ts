@@ -1,6 +1,6 @@
 // Merges already reported on their pull requests; nothing is left to do there.
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
-import { toPullKey } from '../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../pull-request/repository-key.ts'
 import { defineCacheNamespace, type Cache } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -19,7 +19,7 @@ export async function markMergeAnnounced(
 ): Promise<void> {
   await ctx.app.store.putCached(
     announcedMergeCache,
-    new Map([[toPullKey(ctx.forge.repository, pull), commit]]),
+    new Map([[toPullRequestKey(ctx.forge.repository, pull), commit]]),
     announcedMergeTtlSeconds,
   )
 }
@@ -29,6 +29,6 @@ export async function wasMergeAnnounced(
   commit: CommitSha,
   ctx: JobContext<Cache>,
 ): Promise<boolean> {
-  const key = toPullKey(ctx.forge.repository, pull)
+  const key = toPullRequestKey(ctx.forge.repository, pull)
   return (await ctx.app.store.getCached(announcedMergeCache, [key])).get(key) === commit
 }

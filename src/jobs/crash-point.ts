@@ -17,7 +17,7 @@ export const crashPoints = [
   'rebuild-dispatched',
 ] as const
 
-const methodCrashPoints = [
+const strategySpecificCrashPoints = [
   'staged',
   'signed',
   'checks-put',
@@ -39,7 +39,7 @@ type ReleaseCrashPoint = 'release-committed' | 'release-branched' | 'release-ope
 
 export type CrashPoint =
   | (typeof crashPoints)[number]
-  | (typeof methodCrashPoints)[number]
+  | (typeof strategySpecificCrashPoints)[number]
   | (typeof publishCrashPoints)[number]
   | ReleaseCrashPoint
   | 'rolled-back'

@@ -1,6 +1,6 @@
 // Measures how long a condition holds for a pull request's current head.
 import { z } from 'zod'
-import { toPullKey } from '../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../pull-request/repository-key.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Cache, CacheNamespace } from '../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
@@ -21,7 +21,7 @@ export function createPullHeadTimer(space: CacheNamespace<PullHeadTimerStart>) {
     { repository, pull, head }: PullSnapshot,
     { app: { store, clock } }: JobContext<Cache>,
   ): Promise<number> => {
-    const key = toPullKey(repository, pull)
+    const key = toPullRequestKey(repository, pull)
     const now = clock.now()
     const known = (await store.getCached(space, [key])).get(key)
     if (known?.head === head) return now - known.since

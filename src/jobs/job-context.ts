@@ -9,7 +9,7 @@ import type { EvaluationPool } from '../evaluate/worker/evaluation-pool.ts'
 import type { PublishClient } from '../publish/process/publish-client.ts'
 import type { ClusterTestClient } from '../cluster-test/process/cluster-test-client.ts'
 import type { Metrics } from './metrics.ts'
-import type { Registries } from '../catalogs/registries.ts'
+import type { EvaluationRegistries } from '../catalogs/registries.ts'
 import type { BotSettings } from './settings.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { JobScheduler } from './job-scheduler.ts'
@@ -18,7 +18,7 @@ import type { JobScheduler } from './job-scheduler.ts'
 export interface AppServices<Ports = unknown> {
   readonly settings: BotSettings
   readonly store: Ports
-  readonly registries: Registries
+  readonly registries: EvaluationRegistries
   readonly publishing: PublishClient
   readonly clusterTests: ClusterTestClient
   readonly loader: CatalogLoader

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { findMissingChecks } from './publish-checks.ts'
 import type { PullReport, ReportedCheck } from '../report/report.ts'
-import type { CheckRunContent, Forge, OwnReports, ObservedComment } from '../ports/forge.ts'
+import type { CheckRunContent, Forge, BotReports, ObservedBotComment } from '../ports/forge.ts'
 
 /** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
 export type ReportComposer = (runs: ReadonlyMap<string, string>) => PullReport
 
 export interface PublishReportOptions {
   /** Our comment and check runs as last read. If absent or of another head, they are read. */
-  readonly present?: OwnReports | undefined
+  readonly present?: BotReports | undefined
   /** Publishes only check runs; the rest follows later and may differ by then. */
   readonly isRestLater?: boolean
   /** Check runs with the same conclusion are left unchanged. */
@@ -56,7 +56,7 @@ export async function publishReport(
 async function publishComment(
   forge: Forge,
   { comment: body, commentIs }: PullReport,
-  present: ObservedComment,
+  present: ObservedBotComment,
   pull: PullNumber,
   onMissing: PublishReportOptions['onMissing'],
 ): Promise<string | undefined> {

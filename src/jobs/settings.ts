@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defaultEvaluationBudget, type EvaluationBudget } from '../catalogs/evaluation-budget.ts'
 import { documentedGitHubLimits } from '../adapters/github/budget/github-limits.ts'
-import { defaultReserves, type QuotaReserveByWorkClass } from '../adapters/github/budget/work-class.ts'
+import { defaultQuotaReserves, type QuotaReserveByWorkClass } from '../adapters/github/budget/work-class.ts'
 
 const secondsSchema = z.coerce.number().int().min(1)
 
@@ -40,7 +40,11 @@ const environmentSchema = z.object({
         evaluation >= 0 && evaluation <= sweep && sweep <= scan && scan <= 90 && more.length === 0,
       'must be three ascending percentages up to 90, for evaluations, sweeps, and scans, such as 10,30,50',
     )
-    .default([defaultReserves.look * 100, defaultReserves.sweep * 100, defaultReserves.scan * 100]),
+    .default([
+      defaultQuotaReserves.look * 100,
+      defaultQuotaReserves.sweep * 100,
+      defaultQuotaReserves.scan * 100,
+    ]),
   SWEEP_SECONDS: secondsSchema.default(180),
   /** Overrides the repositories' configuration; 0: never. */
   SCAN_SECONDS: z.coerce.number().int().min(0).optional(),

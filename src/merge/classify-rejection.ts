@@ -148,7 +148,7 @@ export function classifyRejection(
   const isKnown = complaints.length > 0 && known.length === complaints.length
   return {
     scope: getWidestScope(known, isKnown),
-    reason: reason === '' ? formatMissingReason(rejection) : reason,
+    reason: reason === '' ? formatRejectionWithoutReason(rejection) : reason,
     retrySoon: isKnown && complaints.every(({ meaning }) => meaning?.soon === true),
     isKnown,
   }
@@ -180,7 +180,7 @@ function findRejectionScope(
 function parseRejectionReasons(rejection: MergeRejectionResponse): readonly RejectionReason[] {
   switch (rejection.by) {
     case 'push':
-      return parsePushOutput(rejection.text)
+      return parsePushRejectionOutput(rejection.text)
     case 'rest':
       return parseRejectionMessage(rejection.message)
     case 'graphql':
@@ -195,7 +195,7 @@ function parseRejectionReasons(rejection: MergeRejectionResponse): readonly Reje
 }
 
 /** Lines that only introduce a list or report that a push was rejected. */
-const headingPattern =
+const rejectionHeadingPattern =
   /^(?:GH0(?:06|13): (?:Protected branch update failed|Repository rule violations found)\b.*|Repository rule violations? found.*|Review all repository rules at \S*|(?:push declined due to repository rule violations|protected branch hook declined|pre-receive hook declined)|Found \d+ violations?:|To \S+|Resolving deltas\b.*|the server returned HTTP 403|fatal: .*)$/
 
 const commitIdPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
@@ -204,14 +204,14 @@ const commitIdPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
  * In the output of a push, `- ` or `error: ` starts a complaint, and indented lines continue it. Without such a list, as
  * from an enterprise hook, the text is quoted unchanged.
  */
-function parsePushOutput(text: string): readonly RejectionReason[] {
+function parsePushRejectionOutput(text: string): readonly RejectionReason[] {
   const complaints: (RejectionReason & { commits: string[] })[] = []
   const others: string[] = []
   for (const [at, raw] of text.split('\n').entries()) {
     const isDetail = at > 0 && /^[ \t]/.test(raw)
     const listed = /^(?:- |error: )(.*)$/.exec(raw)
     const line = (listed?.[1] ?? raw).trim().replace(/^\((.*)\)$/, '$1')
-    if (line === '' || headingPattern.test(line)) continue
+    if (line === '' || rejectionHeadingPattern.test(line)) continue
     const last = complaints.at(-1)
     if (isDetail) {
       if (last !== undefined && commitIdPattern.test(line)) last.commits.push(line)
@@ -233,11 +233,11 @@ function parseRejectionMessage(message: string): readonly RejectionReason[] {
   return message
     .split(/[\r\n]+/)
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !headingPattern.test(line))
-    .flatMap((line) => parseSentences(splitSentences(line)))
+    .filter((line) => line !== '' && !rejectionHeadingPattern.test(line))
+    .flatMap((line) => parseRejectionSentences(splitSentences(line)))
 }
 
-function parseSentences(sentences: readonly string[]): readonly RejectionReason[] {
+function parseRejectionSentences(sentences: readonly string[]): readonly RejectionReason[] {
   const complaints: { text: string; readonly meaning: RejectionMeaning | undefined; commits: string[] }[] = []
   for (const sentence of sentences) {
     const meaning = findRejectionMeaning(sentence)
@@ -273,7 +273,7 @@ function splitSentences(line: string): readonly string[] {
   return [...sentences, line.slice(from).trim()].filter((sentence) => sentence !== '')
 }
 
-function formatMissingReason(rejection: MergeRejectionResponse): string {
+function formatRejectionWithoutReason(rejection: MergeRejectionResponse): string {
   return rejection.by === 'rest'
     ? `GitHub returned HTTP ${rejection.status} without a reason`
     : 'GitHub did not give a reason'

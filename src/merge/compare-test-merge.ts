@@ -4,7 +4,7 @@ import type { GitRepository } from '../ports/repository.ts'
 import type { RejectedMerge } from './merge-options.ts'
 
 /** Rejects if GitHub's merge of the same commits has another tree. Without a test merge, GitHub decides. */
-export async function compareTestMerge(
+export async function findTestMergeMismatch(
   { pull, base, head, tree }: ValidatedMerge,
   repository: GitRepository,
 ): Promise<RejectedMerge | undefined> {

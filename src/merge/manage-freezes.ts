@@ -46,7 +46,7 @@ export interface FreezesResponse {
   readonly events: readonly FreezeEvent[]
 }
 
-const maxShownEvents = 20
+const maxListedFreezeEvents = 20
 
 export async function manageFreezes(request: FreezesRequest, store: MergeFreezes): Promise<FreezesResponse> {
   const changed = await applyFreezeRequest(request, store)
@@ -56,7 +56,7 @@ export async function manageFreezes(request: FreezesRequest, store: MergeFreezes
     events:
       request.repository === undefined
         ? []
-        : await store.listFreezeEvents(request.repository, maxShownEvents),
+        : await store.listFreezeEvents(request.repository, maxListedFreezeEvents),
   }
 }
 

@@ -10,14 +10,14 @@ import type { CheckRunContent } from '../ports/forge.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { isPullEpochUnchanged, epochChangedMessage, findChangedPulls } from './stale-check.ts'
-import { readActiveFreeze, recoverPendingMerges } from './merge-pull.ts'
-import type { EvaluatedPull, MergeOutcome, MergeOptions, PlannedMerge } from './merge-options.ts'
+import { readActiveFreezeReason, recoverPendingMerges } from './merge-pull.ts'
+import type { EvaluatedPullSnapshot, MergeOutcome, MergeOptions, PlannedMerge } from './merge-options.ts'
 import { preparePushMerge, removeTemporaryBranch } from './push-merge.ts'
 import type { MergeActionResult, MergeAttempt } from './prepared-merge.ts'
 import { recoverMerge } from './recover-merges.ts'
 
 export interface BatchMember {
-  readonly examined: EvaluatedPull
+  readonly examined: EvaluatedPullSnapshot
   readonly permit: MergePermit
   /** The plan for merging this member alone. A batch uses the plan of its last member. */
   readonly planned: PlannedMerge
@@ -53,20 +53,20 @@ export async function mergePullBatch(
   try {
     const prepared = await preparePushMerge(step, method)
     if (prepared.kind === 'refused') return { outcomes, refused: prepared.reason }
-    const stop = await readActiveFreeze(permit.landing, options)
+    const stop = await readActiveFreezeReason(permit.landing, options)
     if (stop !== undefined) {
       for (const { landing } of batch) outcomes.set(landing.pull, { kind: 'again', why: stop })
       return { outcomes }
     }
     triggerCrashPoint('before-intent')
-    const intents = await recordIntents(batch, method, lease, options)
+    const intents = await recordMergeIntents(batch, method, lease, options)
     if (intents.length < batch.length) {
       for (const intent of intents) await recoverMerge(intent, options, { heard: 'refused' })
       return { outcomes }
     }
     const acted = await prepared.act()
     triggerCrashPoint('pushed')
-    await recoverMerges(intents, acted, options, outcomes)
+    await recoverBatchMerges(intents, acted, options, outcomes)
     return acted.kind === 'refused' ? { outcomes, refused: acted.reason } : { outcomes }
   } finally {
     await removeTemporaryBranch(step)
@@ -98,7 +98,7 @@ async function selectMergeableMembers(
 }
 
 /** Records an intent for each member before the branch can change. Returns fewer if the lease was lost. */
-async function recordIntents(
+async function recordMergeIntents(
   permits: readonly MergePermit[],
   method: MergeStrategy,
   lease: Lease,
@@ -115,7 +115,7 @@ async function recordIntents(
 }
 
 /** Reads the branch regardless of GitHub's response, once for all members if possible. */
-async function recoverMerges(
+async function recoverBatchMerges(
   intents: readonly MergeIntent[],
   acted: MergeActionResult,
   options: BatchMergeOptions,

@@ -2,7 +2,7 @@ import type { CommitSha } from '../pull-request/ids.ts'
 import type { BranchRules } from '../policy/branch-rules.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
 import type { MergePlan } from '../policy/merge-strategy.ts'
-import type { Evaluation } from '../evaluate/evaluate.ts'
+import type { SnapshotEvaluation } from '../evaluate/evaluate.ts'
 import type { MergeRejection } from './classify-rejection.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CheckRunContent, Forge } from '../ports/forge.ts'
@@ -84,8 +84,8 @@ export interface MergeOptions extends RecoverOptions {
   readonly checks: readonly CheckRunContent[]
 }
 
-export interface EvaluatedPull extends Pick<Evaluation, 'snapshot'> {
-  readonly carried?: Evaluation['carried'] | undefined
+export interface EvaluatedPullSnapshot extends Pick<SnapshotEvaluation, 'snapshot'> {
+  readonly carried?: SnapshotEvaluation['carried'] | undefined
   /** The epoch of the evaluation. Absent if epochs are not counted. */
   readonly epoch?: number
 }

@@ -8,12 +8,12 @@ import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import {
   isPullEpochUnchanged,
   epochChangedMessage,
-  findSnapshotChange,
+  findPermitInvalidationReason,
   findChangedPulls,
 } from './stale-check.ts'
 import { toLeaseName } from '../jobs/lease-name.ts'
 import type {
-  EvaluatedPull,
+  EvaluatedPullSnapshot,
   MergeOptions,
   MergeOutcome,
   RecoverOptions,
@@ -30,11 +30,11 @@ import type { MergeCommitMessage } from '../ports/merge-api.ts'
 
 type GitHubMergeStrategy = Extract<MergeStrategy, { kind: 'github-merge' }>
 
-type QueueStrategy = Extract<MergeStrategy, { kind: 'queue' }>
+type MergeQueueStrategy = Extract<MergeStrategy, { kind: 'queue' }>
 
 /** Rejects with a GitError or ForgeError if the outcome is unknown. The intent then remains open for a later process. */
 export async function mergePull(
-  examined: EvaluatedPull,
+  examined: EvaluatedPullSnapshot,
   permit: MergePermit,
   options: MergeOptions,
 ): Promise<MergeOutcome> {
@@ -51,7 +51,7 @@ export async function mergePull(
 
 /** mergePull() for a caller that holds the branch's lease. */
 export async function mergePullUnderLease(
-  examined: EvaluatedPull,
+  examined: EvaluatedPullSnapshot,
   permit: MergePermit,
   lease: Lease,
   options: MergeOptions,
@@ -61,13 +61,13 @@ export async function mergePullUnderLease(
   if (before !== undefined) return before
   const step: MergeAttempt = { ...(await options.plan()), permit, options }
   const outcome = await mergeWithStrategy(step, examined, lease)
-  const other = planChecksFirstAttempt(step, outcome)
+  const other = planRetryWithChecksFirst(step, outcome)
   return other === undefined ? outcome : mergeWithStrategy(other, examined, lease)
 }
 
 async function mergeWithStrategy(
   step: MergeAttempt,
-  examined: EvaluatedPull,
+  examined: EvaluatedPullSnapshot,
   lease: Lease,
 ): Promise<MergeOutcome> {
   const { permit, options } = step
@@ -84,7 +84,7 @@ async function mergeWithStrategy(
     if (!(await isPullEpochUnchanged(examined, permit.landing, options.store)))
       return { kind: 'again', why: epochChangedMessage }
     // Preparation can take minutes if checks must be on the merge.
-    const stop = await readActiveFreeze(permit.landing, options)
+    const stop = await readActiveFreezeReason(permit.landing, options)
     if (stop !== undefined) return { kind: 'again', why: stop }
     return await performMerge(prepared, permit, lease, options)
   } finally {
@@ -95,10 +95,10 @@ async function mergeWithStrategy(
 /** A push verifies its base. GitHub's merge does not pin the base, so everything is read again. */
 async function recheckBeforeMerge(
   { method }: PreparedMerge,
-  examined: EvaluatedPull,
+  examined: EvaluatedPullSnapshot,
   { forge }: MergeOptions,
 ): Promise<string | undefined> {
-  if (method.kind !== 'push') return findSnapshotChange(examined, forge)
+  if (method.kind !== 'push') return findPermitInvalidationReason(examined, forge)
   return (await findChangedPulls([examined], forge)).get(examined.snapshot.pull)
 }
 
@@ -106,7 +106,7 @@ async function recheckBeforeMerge(
  * GitHub documents that the checks of a head that contains its base count for the merge. If a server requires checks on
  * the merge anyway, they are added there.
  */
-function planChecksFirstAttempt(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
+function planRetryWithChecksFirst(step: MergeAttempt, outcome: MergeOutcome): MergeAttempt | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
@@ -120,7 +120,7 @@ function planChecksFirstAttempt(step: MergeAttempt, outcome: MergeOutcome): Merg
 }
 
 /** Describes why merging into the branch is frozen. */
-export async function readActiveFreeze(
+export async function readActiveFreezeReason(
   { repository, baseRef }: ValidatedMerge,
   { store, clock }: Pick<RecoverOptions, 'store' | 'clock'>,
 ): Promise<string | undefined> {
@@ -136,7 +136,7 @@ export async function recoverPendingMerges(
   const { store } = options
   const all = await recoverBranchMerges(landing.repository, landing.baseRef, options)
   for (const { settled } of all) if (settled.kind === 'mismatch') return settled
-  const stop = await readActiveFreeze(landing, options)
+  const stop = await readActiveFreezeReason(landing, options)
   if (stop !== undefined) return { kind: 'again', why: stop }
   const merged = await store.findMerge(landing.repository, landing.pull)
   if (merged?.head === landing.head) return { kind: 'landed', commit: merged.commit }
@@ -230,7 +230,7 @@ export function toMergeOutcome(rejected: RejectedMerge): MergeOutcome {
 }
 
 /** Merges through GitHub's merge queue with the validated head. The intent remains open until the pull request leaves the queue. merge/merge-group.ts judges the queue's groups. */
-async function prepareQueueMerge(step: MergeAttempt, method: QueueStrategy): Promise<PreparationResult> {
+async function prepareQueueMerge(step: MergeAttempt, method: MergeQueueStrategy): Promise<PreparationResult> {
   return { kind: 'ready', method, commit: step.permit.landing.commit, act: () => enqueuePull(step) }
 }
 

@@ -9,7 +9,7 @@ import {
   formatMismatchMarker,
   renderRevertPull,
   type TreeMismatchView,
-  type RevertView,
+  type RevertPullRequestView,
 } from '../report/mismatch-issue.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { MergeFreezes } from '../ports/merge-freezes.ts'
@@ -80,7 +80,7 @@ async function reportTreeMismatch(
 async function openRevertPull(
   mismatch: TreeMismatchView,
   { repository, forge }: JobContext,
-): Promise<RevertView> {
+): Promise<RevertPullRequestView> {
   const { branch, base, commit } = mismatch
   await repository.fetch(branch)
   const tip = await repository.tip(branch)

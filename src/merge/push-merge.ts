@@ -7,9 +7,9 @@ import type { MergeStrategy } from '../policy/merge-strategy.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'
 import type { MergePushResult, GitRepository } from '../ports/repository.ts'
 import { formatTemporaryBranch } from '../policy/temporary-branch.ts'
-import { checks as allChecks } from '@catalog-bot/findings/checks'
-import { toCheckNames } from '../report/reported-check.ts'
-import { compareTestMerge } from './compare-test-merge.ts'
+import { checkDefinitions as allChecks } from '@catalog-bot/findings/checks'
+import { toPrefixedCheckNames } from '../report/reported-check.ts'
+import { findTestMergeMismatch } from './compare-test-merge.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { publishMissingChecks } from '../jobs/publish-checks.ts'
 import { recordStagedCommit, removeStagingBranch } from './staging-branches.ts'
@@ -26,7 +26,7 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
   const { permit, options, rules } = step
   const { landing } = permit
   const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && doesGitHubCompareMergeTrees(rules))
-  const other = isCompared ? await compareTestMerge(landing, options.repository) : undefined
+  const other = isCompared ? await findTestMergeMismatch(landing, options.repository) : undefined
   if (other !== undefined) return other
   let { commit } = landing
   if (requiresStagingBranch(method)) {
@@ -48,11 +48,11 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
       return {
         ...toRejectedMerge(staged, commit, false),
         reason: `GitHub rejected a temporary branch: ${staged.reason}`,
-        scope: contentRejectionPattern.test(staged.text) ? 'pull' : 'branch',
+        scope: contentPushRejectionPattern.test(staged.text) ? 'pull' : 'branch',
       }
     triggerCrashPoint('staged')
     if (method.signed) {
-      const signedCopy = await createSignedCopy(step)
+      const signedCopy = await createGitHubSignedCopy(step)
       if (signedCopy.unverified !== undefined)
         return {
           kind: 'refused',
@@ -62,7 +62,7 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
       commit = signedCopy.commit
     }
     if (method.checksFirst) {
-      const lacking = await publishOwnChecks(step, commit)
+      const lacking = await publishBotCheckRuns(step, commit)
       if (lacking !== undefined) return lacking
     }
   }
@@ -70,12 +70,12 @@ export async function preparePushMerge(step: MergeAttempt, method: PushStrategy)
 }
 
 /** Rejections of the pull request's content, which apply to any branch. */
-const contentRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
+const contentPushRejectionPattern = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
 
 const requiresStagingBranch = (method: PushStrategy): boolean => method.checksFirst || method.signed
 
 /** GitHub's signed commit with the same parents and tree. src/adapters/git/push-merge.ts verifies them. */
-async function createSignedCopy({ permit, options }: MergeAttempt): Promise<SignedCommit> {
+async function createGitHubSignedCopy({ permit, options }: MergeAttempt): Promise<SignedCommit> {
   const { repository, merging } = options
   const { landing } = permit
   const signedCopy = await merging.createSignedCommit(permit, await repository.messageOf(landing.commit))
@@ -88,22 +88,22 @@ async function createSignedCopy({ permit, options }: MergeAttempt): Promise<Sign
 }
 
 /** Checks that the gate does not require by default. */
-const optionalCheckNames = new Set(
-  toCheckNames(allChecks.filter(({ requirement }) => requirement !== 'required').map(({ id }) => id)),
+const optionalBotCheckNames = new Set(
+  toPrefixedCheckNames(allChecks.filter(({ requirement }) => requirement !== 'required').map(({ id }) => id)),
 )
 
 /**
  * Adds catalog-bot's passed check runs to the commit to be pushed. Omits a failed optional check. If the branch requires
  * that check, nothing is pushed.
  */
-async function publishOwnChecks(
+async function publishBotCheckRuns(
   { options, rules }: MergeAttempt,
   commit: CommitSha,
 ): Promise<RejectedMerge | undefined> {
   const { forge, checks } = options
   const passed = checks.filter(({ conclusion }) => conclusion === 'success')
   const others = checks.filter((check) => !passed.includes(check))
-  if (passed.length === 0 || others.some(({ name }) => !optionalCheckNames.has(name)))
+  if (passed.length === 0 || others.some(({ name }) => !optionalBotCheckNames.has(name)))
     throw new Error('a permit was issued although not all required checks passed')
   const wanted = new Set(rules?.checks.required.map(({ name }) => name))
   const [lacking] = others.filter(({ name }) => wanted.has(name))
@@ -147,9 +147,9 @@ function isAwaitingChecks(text: string): boolean {
     .split('\n')
     .filter((line) => line.startsWith('- ') || /^error: (?!GH0)/.test(line))
     .map((line) => line.replace(/^(?:- |error: )/, ''))
-  return complaints.length > 0 && complaints.every((complaint) => awaitedCheckPattern.test(complaint))
+  return complaints.length > 0 && complaints.every((complaint) => awaitedStatusCheckPattern.test(complaint))
 }
-const awaitedCheckPattern =
+const awaitedStatusCheckPattern =
   /^(?:Required status check ".*" is (?:expected|in progress|pending)\.?|\d+ of \d+ required status checks are (?:expected|pending|in progress)\.?|\d+ of \d+ required status checks have not succeeded: (?:\d+ (?:expected|pending)(?: and )?)+\.?)$/
 
 function toRejectedMerge(

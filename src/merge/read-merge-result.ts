@@ -5,7 +5,7 @@ import type { MergeMethod } from '../policy/branch-rules.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import type { MergeIntent } from '../ports/merge-records.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
-import { readMergeGroupForCommit } from './validated-groups.ts'
+import { readQueueGroupByMergedCommit } from './validated-groups.ts'
 import type { RecoverOptions } from './merge-options.ts'
 
 export type ObservedMerge =
@@ -39,7 +39,7 @@ export async function readMergeResult(
     return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
   const differs = await describeCommitDifference(intent, commit, options)
   if (differs === undefined) return { kind: 'landed', commit }
-  const onto = method.kind === 'push' ? undefined : await findGitHubMergeBase(intent, commit, repository)
+  const onto = method.kind === 'push' ? undefined : await findBaseOfGitHubMerge(intent, commit, repository)
   return { kind: 'mismatch', commit, differs, onto }
 }
 
@@ -57,7 +57,7 @@ async function describeCommitDifference(
   const { repository } = options
   const { method } = intent
   if (method?.kind === 'queue') {
-    const group = await readMergeGroupForCommit(intent.repository, commit, options)
+    const group = await readQueueGroupByMergedCommit(intent.repository, commit, options)
     return group === undefined ? `no merge queue group that contains ${commit} was validated` : undefined
   }
   const tree = await repository.treeOf(commit)
@@ -72,7 +72,7 @@ async function describeCommitDifference(
 }
 
 /** The base into which GitHub merged the validated head exactly as catalog-bot would. Undefined if the merge differs. */
-export async function findGitHubMergeBase(
+export async function findBaseOfGitHubMerge(
   intent: Pick<MergeIntent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
   repository: GitRepository,
@@ -81,7 +81,7 @@ export async function findGitHubMergeBase(
   const [first, second, ...others] = await repository.parentsOf(commit)
   if (first === undefined || others.length > 0 || (second !== undefined && second !== head)) return undefined
   const isOne = second !== undefined || (method?.kind === 'github-merge' && method.method !== 'rebase')
-  const onto = isOne ? first : await findRebaseBase(intent, commit, repository)
+  const onto = isOne ? first : await findBaseOfRebaseOrSquash(intent, commit, repository)
   if (onto === undefined || (await repository.contains(onto, head))) return undefined
   const merged = await repository.merge(onto, head, 'Merge\n')
   return merged.kind === 'clean' && merged.tree === (await repository.treeOf(commit)) ? onto : undefined
@@ -91,7 +91,7 @@ export async function findGitHubMergeBase(
  * The base of a rebase, or of a squash by the queue. A rebase preserves messages, so a parent with one of the head's
  * messages belongs to the rebase and must also be evaluated.
  */
-async function findRebaseBase(
+async function findBaseOfRebaseOrSquash(
   { base, head, method }: Pick<MergeIntent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
   repository: GitRepository,

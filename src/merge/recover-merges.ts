@@ -8,7 +8,7 @@ import { readMergeResult, type ObservedMerge } from './read-merge-result.ts'
 /** GitHub abandons an API request after ten seconds, so it does not merge later than this. */
 const lateMergeTimeoutMs = 30_000
 /** A merged commit that cannot be evaluated for this long counts as invalid. */
-const validationTimeoutMs = 600_000
+const mergedCommitValidationTimeoutMs = 600_000
 
 export type RecoveryResult =
   | { readonly kind: 'landed'; readonly commit: MergeIntent['commit'] }
@@ -44,29 +44,29 @@ export async function recoverMerge(
     : await readMergeResultWithRetries(intent, options, heard === 'done' && !isQueue)
   switch (observed.kind) {
     case 'landed':
-      await recordMergeEnd(intent, options, 'landed', observed.commit)
+      await recordMergeIntentOutcome(intent, options, 'landed', observed.commit)
       return observed
     case 'mismatch': {
       // GitHub rejected catalog-bot's merge, so someone else merged it. That merge is evaluated as a push.
-      if (heard === 'refused') return recordAbandoned(intent, options)
-      return recoverForeignMerge(intent, observed, options)
+      if (heard === 'refused') return recordAbandonedMerge(intent, options)
+      return recoverMergeOnOtherBase(intent, observed, options)
     }
     case 'absent':
       break
   }
   if (isQueue && heard === 'done') return { kind: 'queued' }
   if (heard === 'done')
-    return recordMismatch(
+    return recordMergeTreeMismatch(
       { intent, differs: `GitHub reported the merge, but ${intent.baseRef} does not contain it` },
       options,
     )
   const isFresh = options.clock.now() - (intent.begunAt ?? 0) < lateMergeTimeoutMs
   if (heard === undefined && observed.isOpen && isFresh) return { kind: 'unclear' }
-  return recordAbandoned(intent, options)
+  return recordAbandonedMerge(intent, options)
 }
 
 /** Evaluates a merge by GitHub on another base. It is invalid unless the evaluation passes. */
-async function recoverForeignMerge(
+async function recoverMergeOnOtherBase(
   intent: MergeIntent,
   { commit, onto, differs }: Extract<ObservedMerge, { kind: 'mismatch' }>,
   options: RecoverOptions,
@@ -75,13 +75,13 @@ async function recoverForeignMerge(
   const verdict =
     onto === undefined ? unjudged : ((await options.judgeMerged?.(intent, onto, commit)) ?? unjudged)
   if (verdict.kind === 'valid') {
-    await recordMergeEnd(intent, options, 'landed', commit)
+    await recordMergeIntentOutcome(intent, options, 'landed', commit)
     return { kind: 'landed', commit }
   }
-  const isFresh = options.clock.now() - (intent.begunAt ?? 0) < validationTimeoutMs
+  const isFresh = options.clock.now() - (intent.begunAt ?? 0) < mergedCommitValidationTimeoutMs
   if (verdict.kind === 'unknown' && isFresh) return { kind: 'unclear', isMerged: true }
   const why = [differs, ...verdict.reasons].join('; ')
-  return recordMismatch({ intent, found: commit, differs: why }, options)
+  return recordMergeTreeMismatch({ intent, found: commit, differs: why }, options)
 }
 
 async function isPullQueued(
@@ -105,9 +105,12 @@ async function readMergeResultWithRetries(
   return readMergeResult(intent, options)
 }
 
-async function recordMismatch(mismatch: TreeMismatch, options: RecoverOptions): Promise<RecoveryResult> {
+async function recordMergeTreeMismatch(
+  mismatch: TreeMismatch,
+  options: RecoverOptions,
+): Promise<RecoveryResult> {
   await options.onMismatch(mismatch)
-  await recordMergeEnd(mismatch.intent, options, 'mismatch', mismatch.found)
+  await recordMergeIntentOutcome(mismatch.intent, options, 'mismatch', mismatch.found)
   return { kind: 'mismatch', mismatch }
 }
 
@@ -133,12 +136,12 @@ export async function recoverBranchMerges(
   return all
 }
 
-async function recordAbandoned(intent: MergeIntent, options: RecoverOptions): Promise<RecoveryResult> {
-  await recordMergeEnd(intent, options, 'abandoned')
+async function recordAbandonedMerge(intent: MergeIntent, options: RecoverOptions): Promise<RecoveryResult> {
+  await recordMergeIntentOutcome(intent, options, 'abandoned')
   return { kind: 'abandoned' }
 }
 
-async function recordMergeEnd(
+async function recordMergeIntentOutcome(
   intent: MergeIntent,
   { store, onEnded }: RecoverOptions,
   outcome: RecordedMergeOutcome,

@@ -1,18 +1,18 @@
 // Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
 // commented there, it stays silent.
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { findGitHubMergeBase } from './read-merge-result.ts'
+import { findBaseOfGitHubMerge } from './read-merge-result.ts'
 import type { MergedCommitVerdict } from '../policy/verdict.ts'
-import { ownCheckNames } from '../report/report.ts'
+import { botCheckNames } from '../report/report.ts'
 import { renderExternalMergeComment, renderUnhandledBranchReport } from '../report/unchecked-report.ts'
-import type { OwnReports } from '../ports/forge.ts'
+import type { BotReports } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { auditMerge } from './audit-merge.ts'
 import { publishReport } from '../jobs/publish-report.ts'
 import { wasMergeAnnounced, markMergeAnnounced } from '../jobs/announced-merges.ts'
 
-type PreviouslyReadReports = OwnReports | undefined
+type PreviouslyReadReports = BotReports | undefined
 
 export async function reportPullOnUnhandledBranch(
   { pull, head, baseRef }: PullSnapshot,
@@ -20,7 +20,7 @@ export async function reportPullOnUnhandledBranch(
   read: PreviouslyReadReports,
 ): Promise<void> {
   const present = read?.head === head ? read : await forge.readOwnReports(pull, head)
-  const names = ownCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
+  const names = botCheckNames.filter((own) => present.checks.some(({ name }) => name === own))
   if (present.comment === undefined && names.length === 0) return
   await publishReport(forge, () => renderUnhandledBranchReport(baseRef, names), pull, head, { present })
 }
@@ -40,7 +40,7 @@ export async function reportPullMergedByOthers(
   if (present.comment === undefined) return
   await repository.fetch(baseRef, pull)
   const intent = { head, base: merged.base, method: { kind: 'queue' } } as const
-  const onto = await findGitHubMergeBase(intent, commit, repository)
+  const onto = await findBaseOfGitHubMerge(intent, commit, repository)
   const verdict: MergedCommitVerdict =
     onto === undefined
       ? { kind: 'invalid', reasons: ['the commit is not a merge of this pull request onto its parent'] }

@@ -4,7 +4,12 @@
 import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../pull-request/repository-key.ts'
-import { maxBatchSize, canShareOnePush, computeNextBatchSize, orderBatch } from '../policy/batch.ts'
+import {
+  maxBatchSize,
+  canBatchInOnePush,
+  computeNextBatchSize,
+  sortReadyPullsForBatch,
+} from '../policy/batch.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import { mergePullUnderLease } from './merge-pull.ts'
 import { mergePullBatch, type BatchMember } from './merge-batch.ts'
@@ -151,7 +156,7 @@ async function selectMergeBatch(
   const members: SelectedBatchPull[] = []
   const unready: PullNumber[] = []
   let base = tip
-  for (const { snapshot } of orderBatch(await store.readyPulls(job.repository, job.branch))) {
+  for (const { snapshot } of sortReadyPullsForBatch(await store.readyPulls(job.repository, job.branch))) {
     if (members.length >= maxMembers || (members.length > 0 && clock.now() > end)) break
     const member = await revalidatePull({ ...snapshot, base }, ctx)
     if (member === undefined) {
@@ -160,7 +165,7 @@ async function selectMergeBatch(
     }
     const sharing =
       ctx.repository.pushMergeBatch !== undefined &&
-      canShareOnePush(member.planned.plan, member.planned.rules)
+      canBatchInOnePush(member.planned.plan, member.planned.rules)
     // A pull request that must merge alone waits for those before it.
     if (members.length > 0 && !sharing) break
     members.push(member)

@@ -18,13 +18,13 @@ import { toLeaseName } from '../jobs/lease-name.ts'
 
 /** How often a repository without recent temporary branches is checked. */
 const stagingBranchUseCacheSeconds = 3600
-const stagingBranchUseCache = defineCacheNamespace<'used' | 'clean'>('temporary branches', {
+const stagingBranchUseCacheNamespace = defineCacheNamespace<'used' | 'clean'>('temporary branches', {
   version: 1,
   read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
 })
 
 /** Commits on temporary branches, newest first, keyed by base branch. The lease on the base branch guards them. */
-const stagedCommitsState = defineStateNamespace<readonly StagedCommit[]>('staged commits', {
+const stagedCommitsStateNamespace = defineStateNamespace<readonly StagedCommit[]>('staged commits', {
   version: 1,
   read: (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
 })
@@ -41,11 +41,11 @@ export async function recordStagedCommit(
   store: Pick<Cache, 'putCached'> & StateStore,
 ): Promise<void> {
   const { repository, baseRef } = merge
-  const known = (await store.readState(stagedCommitsState, repository, baseRef)) ?? []
+  const known = (await store.readState(stagedCommitsStateNamespace, repository, baseRef)) ?? []
   const staged = [{ branch: formatTemporaryBranch(merge), commit }, ...known].slice(0, maxStagedCommits)
-  await store.writeState(stagedCommitsState, repository, new Map([[baseRef, staged]]))
+  await store.writeState(stagedCommitsStateNamespace, repository, new Map([[baseRef, staged]]))
   await store.putCached(
-    stagingBranchUseCache,
+    stagingBranchUseCacheNamespace,
     new Map([[toRepositoryKey(repository), 'used']]),
     stagingBranchUseCacheSeconds,
   )
@@ -60,13 +60,13 @@ export async function removeStagingBranch(
     store,
   }: { readonly repository: Pick<GitRepository, 'deleteStagingBranch'>; readonly store: StateStore },
 ): Promise<void> {
-  const known = (await store.readState(stagedCommitsState, name, baseRef)) ?? []
+  const known = (await store.readState(stagedCommitsStateNamespace, name, baseRef)) ?? []
   for (const one of known)
     if (one.branch === branch && (await repository.deleteStagingBranch(branch, toCommitSha(one.commit))))
       break
   const others = known.filter((one) => one.branch !== branch)
   if (others.length < known.length)
-    await store.writeState(stagedCommitsState, name, new Map([[baseRef, others]]))
+    await store.writeState(stagedCommitsStateNamespace, name, new Map([[baseRef, others]]))
 }
 
 export interface StagingSweepContext {
@@ -83,15 +83,16 @@ export async function removeLeftoverStagingBranches(
 ): Promise<void> {
   const { merging, store, leaseSeconds } = ctx
   if (
-    (await store.getCached(stagingBranchUseCache, [toRepositoryKey(name)])).get(toRepositoryKey(name)) ===
-    'clean'
+    (await store.getCached(stagingBranchUseCacheNamespace, [toRepositoryKey(name)])).get(
+      toRepositoryKey(name),
+    ) === 'clean'
   )
     return
   let isClean = true
   for (const { name: branch, tip } of await merging.listBranchesWithPrefix(temporaryBranchPrefix)) {
     const baseRef = parseTemporaryBranch(branch)?.baseRef
     if (baseRef === undefined) continue
-    const known = (await store.readState(stagedCommitsState, name, baseRef)) ?? []
+    const known = (await store.readState(stagedCommitsStateNamespace, name, baseRef)) ?? []
     // The name alone proves nothing, because anyone can use it.
     if (!known.some((one) => one.branch === branch && one.commit === tip)) continue
     isClean = false
@@ -105,7 +106,7 @@ export async function removeLeftoverStagingBranches(
   }
   if (isClean)
     await store.putCached(
-      stagingBranchUseCache,
+      stagingBranchUseCacheNamespace,
       new Map([[toRepositoryKey(name), 'clean']]),
       stagingBranchUseCacheSeconds,
     )

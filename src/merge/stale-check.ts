@@ -1,17 +1,17 @@
 // Checks immediately before a merge that GitHub's state still matches the permit.
 import type { PullNumber } from '../pull-request/ids.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
-import { canAffectOtherPulls, findAffectedPulls } from '../evaluate/closed-pulls.ts'
+import { canMergeCloseOtherPulls, findPullsClosedByMerge } from '../evaluate/closed-pulls.ts'
 import type { ValidatedMerge } from '../policy/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
-import type { EvaluatedPull } from './merge-options.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
+import type { EvaluatedPullSnapshot } from './merge-options.ts'
 
 type SnapshotSource = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
 /** Why the permit is no longer valid. Undefined if it is valid. */
-export async function findSnapshotChange(
-  examined: EvaluatedPull,
+export async function findPermitInvalidationReason(
+  examined: EvaluatedPullSnapshot,
   forge: SnapshotSource,
   /** The base of a batch member is not on the branch yet, so it is not compared. */
   instead: Pick<PullSnapshot, 'base'> | Record<never, never> = {},
@@ -23,11 +23,11 @@ export async function findSnapshotChange(
 }
 
 /**
- * findSnapshotChange() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
+ * findPermitInvalidationReason() for the pull requests of a batch. One request confirms the unchanged ones. The others are read one
  * by one. The push itself verifies the base.
  */
 export async function findChangedPulls(
-  members: readonly EvaluatedPull[],
+  members: readonly EvaluatedPullSnapshot[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
   const same = await (forge.findUnchanged?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
@@ -42,14 +42,14 @@ export async function findChangedPulls(
     const { snapshot } = examined
     const why = same.has(snapshot.pull)
       ? await findAffectedPullsChange(examined, source)
-      : await findSnapshotChange(examined, source, { base: snapshot.base })
+      : await findPermitInvalidationReason(examined, source, { base: snapshot.base })
     if (why !== undefined) changed.set(snapshot.pull, why)
   }
   return changed
 }
 
 async function findAffectedPullsChange(
-  examined: EvaluatedPull,
+  examined: EvaluatedPullSnapshot,
   forge: SnapshotSource,
 ): Promise<string | undefined> {
   return (await hasSameAffectedPulls(examined, forge))
@@ -62,9 +62,9 @@ async function findAffectedPullsChange(
  * the pull request changed and changed back (docs/threats.md#t21). Only changes that catalog-bot observed are known.
  */
 export async function isPullEpochUnchanged(
-  { epoch, snapshot }: EvaluatedPull,
+  { epoch, snapshot }: EvaluatedPullSnapshot,
   { config }: Pick<ValidatedMerge, 'config'>,
-  store: Pick<PullMemory, 'observe'>,
+  store: Pick<PullHistoryStore, 'observe'>,
 ): Promise<boolean> {
   const { repository, pull, head, baseRef } = snapshot
   return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
@@ -83,11 +83,11 @@ function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {
  * because GitHub does not support such a condition for a push.
  */
 async function hasSameAffectedPulls(
-  { snapshot, carried }: EvaluatedPull,
+  { snapshot, carried }: EvaluatedPullSnapshot,
   forge: SnapshotSource,
 ): Promise<boolean> {
-  if (carried === undefined || !canAffectOtherPulls(carried.commits)) return true
-  const now = findAffectedPulls(await forge.openPulls(), carried.commits, snapshot)
+  if (carried === undefined || !canMergeCloseOtherPulls(carried.commits)) return true
+  const now = findPullsClosedByMerge(await forge.openPulls(), carried.commits, snapshot)
   const facts = (affected: typeof now) =>
     JSON.stringify(affected.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
   return facts(now) === facts(carried.affected)

@@ -13,11 +13,11 @@ export interface ValidatedQueueGroup {
   readonly pulls: readonly { readonly pull: number; readonly head: CommitSha }[]
 }
 
-const latestKey = 'latest'
+const latestGroupStateKey = 'latest'
 /** The queue does not build more groups on top of one another. */
-const maxRecordedGroups = 100
+const maxRecordedQueueGroups = 100
 
-const validatedGroupsState = defineStateNamespace<readonly ValidatedQueueGroup[]>('good group', {
+const validatedGroupsStateNamespace = defineStateNamespace<readonly ValidatedQueueGroup[]>('good group', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? (stored as readonly ValidatedQueueGroup[]) : undefined),
 })
@@ -32,9 +32,9 @@ export async function recordValidatedGroup(
 ): Promise<void> {
   const known = (await readValidatedGroups(name, store)).filter(({ head }) => head !== group.head)
   await store.writeState(
-    validatedGroupsState,
+    validatedGroupsStateNamespace,
     name,
-    new Map([[latestKey, [group, ...known].slice(0, maxRecordedGroups)]]),
+    new Map([[latestGroupStateKey, [group, ...known].slice(0, maxRecordedQueueGroups)]]),
   )
 }
 
@@ -50,7 +50,7 @@ export async function readValidatedGroup(
  * The validated group that brought a commit to its branch: the commit's group, or a later merged group whose whole tree
  * was validated.
  */
-export async function readMergeGroupForCommit(
+export async function readQueueGroupByMergedCommit(
   name: RepositoryName,
   commit: CommitSha,
   { repository, store }: QueueGroupContext,
@@ -75,5 +75,5 @@ async function readValidatedGroups(
   name: RepositoryName,
   store: RecoverOptions['store'],
 ): Promise<readonly ValidatedQueueGroup[]> {
-  return (await store.readState(validatedGroupsState, name, latestKey)) ?? []
+  return (await store.readState(validatedGroupsStateNamespace, name, latestGroupStateKey)) ?? []
 }

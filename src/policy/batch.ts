@@ -5,7 +5,7 @@ import type { MergePlan } from './merge-strategy.ts'
 import type { MergePermit } from './merge-permit.ts'
 
 /** Orders by ready time, then by number. */
-export function orderBatch<Ready extends { readonly pull: PullNumber; readonly readyAt: number }>(
+export function sortReadyPullsForBatch<Ready extends { readonly pull: PullNumber; readonly readyAt: number }>(
   ready: readonly Ready[],
 ): readonly Ready[] {
   return ready.toSorted((a, b) => a.readyAt - b.readyAt || a.pull - b.pull)
@@ -16,7 +16,7 @@ export function orderBatch<Ready extends { readonly pull: PullNumber; readonly r
  * (rocq-prover/rocq#8183), and so does every unknown rule. GitHub requires checks only on the new tip, as bors-ng's
  * batches show. If GitHub rejects the push, nothing changes and a smaller batch is tried.
  */
-export function canShareOnePush(
+export function canBatchInOnePush(
   { method, needsGitHubsTree }: Pick<MergePlan, 'method'> & Partial<MergePlan>,
   rules: BranchRules | undefined,
 ): boolean {
@@ -31,7 +31,7 @@ export function canShareOnePush(
 }
 
 /** Why the permits do not form a chain. Undefined if each one builds on the previous one. */
-export function findBatchProblem(permits: readonly MergePermit[]): string | undefined {
+export function findBatchChainProblem(permits: readonly MergePermit[]): string | undefined {
   const merges = permits.map(({ landing }) => landing)
   const [first] = merges
   if (first === undefined) return 'there is no permit'

@@ -4,14 +4,14 @@ import type { BranchRules, MergeMethod } from './branch-rules.ts'
 import {
   describeMergeConditions,
   describeUncertainRequirements,
-  suggestFasterSettings,
+  suggestFasterMergeSettings,
 } from './merge-advice.ts'
 import type { MergeStrategy, MergePlan } from './merge-strategy.ts'
 import {
   hasPermission,
   doesGitHubCompareMergeTrees,
   computeMergeRequirements,
-  formatList,
+  formatListWithAnd,
   requiresUpToDateHead,
 } from './merge-requirements.ts'
 import type { MergeRequirements, MergePlanInput, ConfiguredMergeMethod } from './merge-requirements.ts'
@@ -29,37 +29,40 @@ export function chooseMergeStrategy(input: MergePlanInput): MergePlan {
     ...(isOpen && { method }),
     needsGitHubsTree: isOpen && method.kind === 'push' && doesGitHubCompareMergeTrees(input.rules),
     because: isOpen ? because : 'GitHub would not accept any merge method that catalog-bot can use',
-    missing: [...shut, ...findChecksOfOtherApps(input)],
+    missing: [...shut, ...findChecksRequiredFromOtherApps(input)],
     conditions: describeMergeConditions(input, requirements, method),
-    faster: suggestFasterSettings(input, requirements, method),
+    faster: suggestFasterMergeSettings(input, requirements, method),
     unsure: describeUncertainRequirements(input, requirements, method),
   }
 }
 
-interface StrategyChoice {
+interface MergeStrategyChoice {
   readonly method?: MergeStrategy
   readonly because: string
   readonly missing: readonly string[]
 }
 
-const createNoStrategyChoice = (...missing: string[]): StrategyChoice => ({ because: '', missing })
+const createMissingStrategyChoice = (...missing: string[]): MergeStrategyChoice => ({ because: '', missing })
 
-function chooseStrategyForBranch(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
+function chooseStrategyForBranch(
+  input: MergePlanInput,
+  requirements: MergeRequirements,
+): MergeStrategyChoice {
   const { rules, wanted } = input
-  if (rules.mergeQueue) return createQueueChoice(wanted, requirements, input)
+  if (rules.mergeQueue) return createMergeQueueChoice(wanted, requirements, input)
   switch (wanted) {
     case 'auto':
-      return chooseAutomatically(input, requirements)
+      return chooseStrategyAutomatically(input, requirements)
     case 'push':
       return requirements.noPush.length === 0
-        ? createPushChoice(input, requirements)
-        : createNoStrategyChoice(
+        ? createPushMergeChoice(input, requirements)
+        : createMissingStrategyChoice(
             ...requirements.noPush.map(
               (why) => `merge.method is push, but GitHub would reject the push because ${why}`,
             ),
           )
     case 'queue':
-      return createNoStrategyChoice(
+      return createMissingStrategyChoice(
         'merge.method is queue, but the branch has no merge queue: add one, or set merge.method to auto',
       )
     case 'merge':
@@ -69,18 +72,18 @@ function chooseStrategyForBranch(input: MergePlanInput, requirements: MergeRequi
   }
 }
 
-function createQueueChoice(
+function createMergeQueueChoice(
   wanted: ConfiguredMergeMethod,
   { own }: MergeRequirements,
   { app, ownChecks, checksToRequire = ownChecks }: MergePlanInput,
-): StrategyChoice {
+): MergeStrategyChoice {
   if (wanted !== 'auto' && wanted !== 'queue')
-    return createNoStrategyChoice(
+    return createMissingStrategyChoice(
       `the branch accepts changes only through its merge queue, but merge.method is ${wanted}: set it to auto or queue`,
     )
   // GitHub merges a group when its required checks pass. Without catalog-bot's checks, it would merge unvalidated groups.
   if (own.length === 0)
-    return createNoStrategyChoice(
+    return createMissingStrategyChoice(
       `the merge queue does not wait for this App's checks: require ${formatQuotedList(checksToRequire)} from App ${app} on the branch`,
     )
   const because = 'the branch accepts changes only through its merge queue'
@@ -88,29 +91,35 @@ function createQueueChoice(
 }
 
 /** Prefers a push. Falls back to GitHub's own merge if a push would fail or its effect is unknown. */
-function chooseAutomatically(input: MergePlanInput, requirements: MergeRequirements): StrategyChoice {
+function chooseStrategyAutomatically(
+  input: MergePlanInput,
+  requirements: MergeRequirements,
+): MergeStrategyChoice {
   const obstacles = [...requirements.noPush, ...requirements.doubtful]
-  if (obstacles.length === 0) return createPushChoice(input, requirements)
+  if (obstacles.length === 0) return createPushMergeChoice(input, requirements)
   const best = (['merge', 'squash', 'rebase'] as const).find((method) =>
     requirements.methods.includes(method),
   )
   if (best !== undefined) return createGitHubMergeChoice(input, requirements, best, obstacles.join('; '))
   // A rejected push changes nothing, so uncertainty alone does not rule out a push.
-  if (requirements.noPush.length === 0) return createPushChoice(input, requirements)
-  const allowed = formatList(input.rules.mergeMethods) || 'none'
-  return createNoStrategyChoice(
-    `no merge method works: ${obstacles.join('; ')}; and the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestSettingsFix(input.rules)}`,
+  if (requirements.noPush.length === 0) return createPushMergeChoice(input, requirements)
+  const allowed = formatListWithAnd(input.rules.mergeMethods) || 'none'
+  return createMissingStrategyChoice(
+    `no merge method works: ${obstacles.join('; ')}; and the methods that GitHub allows (${allowed}) conflict with the other rules: ${suggestMergeSettingsFix(input.rules)}`,
   )
 }
 
-function suggestSettingsFix({ linearHistory, signatures }: BranchRules): string {
+function suggestMergeSettingsFix({ linearHistory, signatures }: BranchRules): string {
   if (linearHistory && signatures)
     return 'require either a linear history or signatures on this branch, because with both, GitHub lets only the author squash a pull request'
   const fitting = [...(linearHistory ? [] : ['merge']), ...(signatures ? [] : ['squash', 'rebase'])]
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
 
-function createPushChoice({ rules }: MergePlanInput, { checksFirst }: MergeRequirements): StrategyChoice {
+function createPushMergeChoice(
+  { rules }: MergePlanInput,
+  { checksFirst }: MergeRequirements,
+): MergeStrategyChoice {
   const how = [
     ...(checksFirst ? ['catalog-bot adds the required checks to that merge first'] : []),
     ...(rules.signatures ? ['GitHub signs the merge because the branch requires signatures'] : []),
@@ -127,11 +136,11 @@ function createGitHubMergeChoice(
   { methods }: MergeRequirements,
   method: MergeMethod,
   why: string,
-): StrategyChoice {
-  if (!methods.includes(method)) return createNoStrategyChoice(explainDisallowedMethod(rules, method))
+): MergeStrategyChoice {
+  if (!methods.includes(method)) return createMissingStrategyChoice(explainDisallowedMethod(rules, method))
   // If the head is behind its base, GitHub expects all checks to run again, even if they passed.
   if (requiresUpToDateHead(rules) && pull?.containsBase === false)
-    return createNoStrategyChoice(
+    return createMissingStrategyChoice(
       `GitHub must merge this pull request (${why}), but it is behind its base and the branch requires it to be up to date: update the pull request, or turn off that requirement`,
     )
   return {
@@ -186,7 +195,7 @@ function findMergeBlockers({
 }
 
 /** Checks that do not count from this App. The other App may be another catalog-bot, so they can pass. */
-function findChecksOfOtherApps({ rules, app, ownChecks }: MergePlanInput): string[] {
+function findChecksRequiredFromOtherApps({ rules, app, ownChecks }: MergePlanInput): string[] {
   return rules.checks.required
     .filter((check) => ownChecks.includes(check.name) && check.app !== undefined && check.app !== app)
     .map(
@@ -221,4 +230,5 @@ function findMissingPermissions({ permissions }: MergePlanInput, method: MergeSt
     )
 }
 
-const formatQuotedList = (names: readonly string[]): string => formatList(names.map((name) => `"${name}"`))
+const formatQuotedList = (names: readonly string[]): string =>
+  formatListWithAnd(names.map((name) => `"${name}"`))

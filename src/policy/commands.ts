@@ -8,20 +8,20 @@ import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { allRules, overridableRuleIds } from '../checks/all-rules.ts'
 import {
-  computeChangeCoverage,
-  isChangeCovered,
-  createPullAuthorization,
+  computeChangeApprovalCoverage,
+  isChangeCoveredByApproval,
+  createPullAuthorizationChecker,
   type ApprovalCoverage,
 } from '../checks/ownership/ownership.ts'
-import type { RightsResult, UnansweredQuestion } from '../checks/ownership/principal-matcher.ts'
+import type { RightsResult, UnansweredCheckQuestion } from '../checks/ownership/principal-matcher.ts'
 import { normalizeLogin } from '../checks/ownership/principal.ts'
 import { toCheckQuestionKey } from '../checks/questions.ts'
-import type { CheckAnswers, CheckQuestion, UnknownAnswer } from '../checks/questions.ts'
+import type { CheckAnswers, CheckQuestion, InconclusiveAnswer } from '../checks/questions.ts'
 import type { FreezeKind } from './merge-freeze.ts'
 import { memoizeOnce } from '@catalog-bot/findings/memoize'
 
 /** A head that catalog-bot's comment showed. */
-export interface ShownHead {
+export interface ReportedHead {
   readonly head: CommitSha
   readonly epoch: number
   /** ISO 8601 in UTC, by GitHub's clock. */
@@ -43,7 +43,7 @@ export interface CommandRecord {
   readonly head: CommitSha
   readonly baseRef: string
   readonly epoch: number
-  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see computeChangeCoverage()). */
+  /** For approvals: the digest of the configuration. `covers` is the effect of the change (see computeChangeApprovalCoverage()). */
   readonly config?: string
   readonly covers?: ApprovalCoverage
   /** For `freeze` and `thaw`. */
@@ -81,7 +81,7 @@ export interface FreezeCommand {
 export interface CommandInput {
   /** The input of the checks. Its snapshot is read again before a command takes effect. */
   readonly check: CheckInput
-  readonly shown: readonly ShownHead[]
+  readonly shown: readonly ReportedHead[]
   readonly change: string
   readonly records: readonly CommandRecord[]
   /** Commands per account id in this repository within the last hour. */
@@ -146,13 +146,13 @@ export function collectCommandQuestions(
  * Decides on each unrecorded command, in comment order. Stops at the first command whose author's permissions are not
  * known yet, because order matters.
  */
-export function decideCommands(input: CommandInput, answers: CheckAnswers): CommandDecisions {
+export function decideCommands(input: CommandInput, answers: CheckAnswers): CommandDecisionResult {
   return evaluateCommands(input, answers, { stops: true })
 }
 
-interface CommandDecisions {
+interface CommandDecisionResult {
   readonly decisions: readonly CommandDecision[]
-  readonly open: readonly UnansweredQuestion[]
+  readonly open: readonly UnansweredCheckQuestion[]
 }
 
 /** `stops`: whether to end at the first undecidable command. */
@@ -160,12 +160,12 @@ function evaluateCommands(
   input: CommandInput,
   answers: CheckAnswers,
   { stops }: { stops: boolean },
-): CommandDecisions {
+): CommandDecisionResult {
   const { snapshot } = input.check
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
   const isOpen = snapshot.state === 'open'
-  const authorisation = memoizeOnce(() => createPullAuthorization(input.check, answers))
+  const authorisation = memoizeOnce(() => createPullAuthorizationChecker(input.check, answers))
   const commandCountByAccount = new Map(input.recent ?? [])
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
@@ -189,7 +189,7 @@ function evaluateCommands(
     }
     const { command } = parsed
     const records = [...input.records, ...decisions.map((decision) => decision.record)]
-    const may = canGiveCommand(command.name, author, input, records, authorisation)
+    const may = isCommandPermitted(command.name, author, input, records, authorisation)
     if (may.kind === 'unknown') {
       if (stops) return { decisions, open: may.open }
       continue
@@ -202,7 +202,7 @@ function evaluateCommands(
       })
       if (edits.kind === 'edited') continue
       if (edits.kind === 'unknown') {
-        if (stops) return { decisions, open: [toUnansweredEditsQuestion(comment, edits)] }
+        if (stops) return { decisions, open: [toUnansweredCommentEditQuestion(comment, edits)] }
         continue
       }
     }
@@ -224,10 +224,10 @@ function evaluateCommands(
   return { decisions, open: [] }
 }
 
-function toUnansweredEditsQuestion(
+function toUnansweredCommentEditQuestion(
   { id }: PullComment,
-  { reason, retryAfter }: UnknownAnswer,
-): UnansweredQuestion {
+  { reason, retryAfter }: InconclusiveAnswer,
+): UnansweredCheckQuestion {
   return { question: `whether the author of comment ${id} wrote its command`, reason, retryAfter }
 }
 
@@ -239,12 +239,12 @@ const denialReasonByRole: Readonly<Record<(typeof requiredRoleByCommand)[Command
   maintainers: 'only maintainers can use this command',
 }
 
-function canGiveCommand(
+function isCommandPermitted(
   name: CommandName,
   person: GitHubAccount,
   input: CommandInput,
   records: readonly CommandRecord[],
-  authorisation: () => ReturnType<typeof createPullAuthorization>,
+  authorisation: () => ReturnType<typeof createPullAuthorizationChecker>,
 ): RightsResult {
   const account = { id: person.id, login: normalizeLogin(person) }
   const isAuthor = input.check.snapshot.author?.id === person.id
@@ -265,9 +265,9 @@ function canGiveCommand(
   }
 }
 
-type FreezeTarget =
+type FreezeTargetResolution =
   | { readonly kind: 'known'; readonly stop?: FreezeCommand | undefined }
-  | { readonly kind: 'unknown'; readonly open: readonly UnansweredQuestion[] }
+  | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
 
 const branchNamePattern = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
 
@@ -280,7 +280,7 @@ function resolveFreezeBranch(
   { name, words = '' }: SlashCommand,
   { check }: CommandInput,
   answers: CheckAnswers,
-): FreezeTarget {
+): FreezeTargetResolution {
   if (name !== 'freeze' && name !== 'thaw') return { kind: 'known' }
   const { baseRef } = check.snapshot
   const [first = '', ...others] = words.split(/[ \t]+/).filter((word) => word !== '')
@@ -331,7 +331,7 @@ function toCommandDecision(
       return done('+1', { rollback: { words: command.words ?? '' } })
     case 'preview':
     case 'test-install': {
-      const stale = findStaleReason(command, comment, input)
+      const stale = findStaleCommandReason(command, comment, input)
       return stale === undefined
         ? done('+1')
         : {
@@ -360,7 +360,7 @@ function toCommandDecision(
           reaction: 'confused',
           answer: override,
         }
-      const stale = findStaleReason(command, comment, input)
+      const stale = findStaleCommandReason(command, comment, input)
       if (stale !== undefined)
         return {
           record: toCommandRecord(input, comment, author, command.name, 'stale'),
@@ -370,7 +370,7 @@ function toCommandDecision(
       const { configDigest } = input.check
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),
-        covers: computeChangeCoverage(input.check),
+        covers: computeChangeApprovalCoverage(input.check),
         ...(override && { override }),
       })
     }
@@ -382,7 +382,7 @@ function toCommandDecision(
  * catalog-bot had last shown when the comment was written. A given commit must be a prefix of the head, in the current
  * epoch.
  */
-function findStaleReason(
+function findStaleCommandReason(
   command: SlashCommand,
   comment: PullComment,
   { check, shown, change }: CommandInput,
@@ -415,7 +415,7 @@ function formatCommandForHead({ name, words = '' }: SlashCommand, head: CommitSh
 
 const overrideTextPattern = /^(?<rule>[a-z][a-z0-9-]*)[ \t]+because[ \t]+(?<reason>.*[\p{L}\p{N}].*)$/u
 /** Limit for the comment, the merge message and the records, in characters. */
-const maxReasonLength = 300
+const maxOverrideReasonLength = 300
 
 /** The requested override, or why it is not allowed. */
 function parseOverride({ words = '' }: SlashCommand): OverrideCommand | string {
@@ -423,7 +423,8 @@ function parseOverride({ words = '' }: SlashCommand): OverrideCommand | string {
   if (rule === undefined || reason === undefined) return 'use the form /override RULE because REASON'
   if (!knownRuleIds.has(rule)) return 'this rule does not exist'
   if (!overridableRuleIds.has(rule)) return 'this rule cannot be overridden'
-  if (reason.length > maxReasonLength) return `the reason is longer than ${maxReasonLength} characters`
+  if (reason.length > maxOverrideReasonLength)
+    return `the reason is longer than ${maxOverrideReasonLength} characters`
   return { rule, reason }
 }
 
@@ -501,7 +502,7 @@ export function findActivePullHold(
 }
 
 /** Who requested the merge of this exact state. */
-export function findMergeRequest(
+export function findMergeCommand(
   records: readonly CommandRecord[],
   check: CheckInput,
 ): CommandRecord | undefined {
@@ -532,7 +533,7 @@ export function isCommandCurrent(record: CommandRecord, check: CheckInput): bool
     record.epoch === epoch &&
     isCommandStillInComment(record, parseCurrentCommands(snapshot.comments).get(record.comment)) &&
     record.covers !== undefined &&
-    isChangeCovered(computeChangeCoverage(check), record.covers)
+    isChangeCoveredByApproval(computeChangeApprovalCoverage(check), record.covers)
   )
 }
 

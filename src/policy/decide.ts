@@ -5,14 +5,14 @@ import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { Finding } from '@catalog-bot/findings/finding'
-import { getOmittedCount } from '@catalog-bot/findings/finding-list'
-import { getRequiredOwnChecks } from './required-own-checks.ts'
+import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
+import { getRequiredBotChecks } from './required-own-checks.ts'
 import { formatFreeze, type MergeFreeze } from './merge-freeze.ts'
-import { mintMergePermit } from './merge-permit.ts'
+import { createMergePermit } from './merge-permit.ts'
 import {
   findRequiredCheckReasons,
   requiredCheckRetrySeconds,
-  type RequiredCheckAnswer,
+  type AnsweredRequiredCheckQuestion,
 } from './required-checks.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict, VerdictKind } from './verdict.ts'
 
@@ -29,7 +29,7 @@ export interface GateInput {
   readonly changedPaths: number
   readonly outcomes: readonly CheckOutcome[]
   /** Results of the required checks of other Apps. An absent result does not pass. */
-  readonly required?: readonly RequiredCheckAnswer[] | undefined
+  readonly required?: readonly AnsweredRequiredCheckQuestion[] | undefined
   readonly stopped?: readonly MergeFreeze[] | undefined
   /** GitHub's message when it rejected the merge. */
   readonly refused?: string | undefined
@@ -43,7 +43,7 @@ export interface GateInput {
 /** The strongest reason decides the verdict. */
 const severityByVerdict: Readonly<Record<VerdictKind, number>> = { blocked: 3, unknown: 2, wait: 1, merge: 0 }
 
-interface ReasonWithVerdictKind extends VerdictReason {
+interface VerdictReasonWithKind extends VerdictReason {
   readonly kind: VerdictKind
 }
 
@@ -56,8 +56,13 @@ export function decideVerdict(input: GateInput): PullVerdict {
     ? []
     : [...findRequiredCheckReasons(input.config.merge.requires, snapshot.head, input.required)]
   const reasons = isNothing
-    ? [...findMergeReasons(input)]
-    : [...findPullStateReasons(input), ...findMergeReasons(input), ...findCheckReasons(input), ...required]
+    ? [...findTestMergeVerdictReasons(input)]
+    : [
+        ...findPullStateVerdictReasons(input),
+        ...findTestMergeVerdictReasons(input),
+        ...findCheckVerdictReasons(input),
+        ...required,
+      ]
   const kind = reasons.reduce<VerdictKind>(
     (worst, reason) => (severityByVerdict[reason.kind] > severityByVerdict[worst] ? reason.kind : worst),
     'merge',
@@ -78,9 +83,9 @@ export function decideVerdict(input: GateInput): PullVerdict {
     waiting: outcomes.flatMap((outcome) => outcome.waiting),
     ...(merge.kind === 'clean' && { result: { commit: merge.commit, tree: merge.tree } }),
   }
-  if (kind === 'unknown') return { ...verdict, retryAfter: getMinRetrySeconds(outcomes) }
+  if (kind === 'unknown') return { ...verdict, retryAfter: getMinUnansweredRetrySeconds(outcomes) }
   const others = outcomes.some(({ unanswered }) => unanswered.length > 0)
-    ? [getMinRetrySeconds(outcomes)]
+    ? [getMinUnansweredRetrySeconds(outcomes)]
     : []
   if (required.length > 0) return { ...verdict, retryAfter: Math.min(requiredCheckRetrySeconds, ...others) }
   // Retry an optional check's open questions while the pull request waits for something else.
@@ -88,7 +93,7 @@ export function decideVerdict(input: GateInput): PullVerdict {
     return kind === 'wait' && others[0] !== undefined ? { ...verdict, retryAfter: others[0] } : verdict
   return {
     ...verdict,
-    permit: mintMergePermit({
+    permit: createMergePermit({
       repository: snapshot.repository,
       pull: snapshot.pull,
       baseRef: snapshot.baseRef,
@@ -105,7 +110,7 @@ export function decideVerdict(input: GateInput): PullVerdict {
  * The verdict on a pull request that cannot be checked because it is too large or Git rejects it. Retrying does not help.
  * Never has a permit.
  */
-export function createUncheckedVerdict(
+export function createUncheckablePullVerdict(
   { snapshot, configDigest }: Pick<GateInput, 'snapshot' | 'configDigest'>,
   reason: VerdictReason,
 ): PullVerdict {
@@ -121,16 +126,16 @@ export function createUncheckedVerdict(
   }
 }
 
-export function createTooLargeReason(why: string): VerdictReason {
+export function createTooLargePullReason(why: string): VerdictReason {
   return { code: 'too-large', text: `this pull request is too large to check: ${why}` }
 }
 
 /** `why`: an object and Git's name for the defect. */
-export function createMalformedReason(why: string): VerdictReason {
+export function createMalformedCommitsReason(why: string): VerdictReason {
   return { code: 'malformed', text: `Git rejects the commits of this pull request: ${why}` }
 }
 
-function* findPullStateReasons({
+function* findPullStateVerdictReasons({
   snapshot,
   config,
   stopped = [],
@@ -138,13 +143,18 @@ function* findPullStateReasons({
   heldBy,
   removedBy,
   requestedBy,
-}: GateInput): Generator<ReasonWithVerdictKind> {
-  if (snapshot.state !== 'open') yield createReason('wait', 'closed', `the pull request is ${snapshot.state}`)
+}: GateInput): Generator<VerdictReasonWithKind> {
+  if (snapshot.state !== 'open')
+    yield createVerdictReason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
-    yield createReason('wait', 'author-unknown', 'the account that opened the pull request no longer exists')
-  if (snapshot.draft) yield createReason('wait', 'draft', 'the pull request is a draft')
+    yield createVerdictReason(
+      'wait',
+      'author-unknown',
+      'the account that opened the pull request no longer exists',
+    )
+  if (snapshot.draft) yield createVerdictReason('wait', 'draft', 'the pull request is a draft')
   if (snapshot.stacked)
-    yield createReason(
+    yield createVerdictReason(
       'wait',
       'stacked',
       'this pull request depends on another pull request, which must be merged first',
@@ -152,80 +162,89 @@ function* findPullStateReasons({
   const blocking = new Set(config.merge.blockingLabels.map((label) => label.toLowerCase()))
   for (const label of snapshot.labels)
     if (blocking.has(label.toLowerCase()))
-      yield createReason('wait', 'label', `the label "${label}" blocks merging`)
+      yield createVerdictReason('wait', 'label', `the label "${label}" blocks merging`)
   if (heldBy !== undefined) {
     const { login, isBack } = heldBy
     const text = isBack
       ? `the hold by ${login} is active again because this pull request has changed since the hold was removed`
       : `this pull request was put on hold by ${login} with /hold`
-    yield createReason('wait', 'held', text, [login])
+    yield createVerdictReason('wait', 'held', text, [login])
   }
   if (removedBy !== undefined)
-    yield createReason(
+    yield createVerdictReason(
       'wait',
       'removed-from-queue',
       `this pull request was removed from the merge queue by ${removedBy}`,
       [removedBy],
     )
-  for (const stop of stopped) yield createReason('wait', 'stopped', formatFreeze(stop))
+  for (const stop of stopped) yield createVerdictReason('wait', 'stopped', formatFreeze(stop))
   if (refused !== undefined)
-    yield createReason(
+    yield createVerdictReason(
       'wait',
       'refused',
       `GitHub rejected the merge: ${refused.replace(/[.\s]+$/, '')}. catalog-bot retries when the pull request changes, and periodically`,
     )
   if (!config.merge.enabled && requestedBy === undefined)
-    yield createReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')
+    yield createVerdictReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')
 }
 
-function* findMergeReasons({ merge, changedPaths, snapshot }: GateInput): Generator<ReasonWithVerdictKind> {
+function* findTestMergeVerdictReasons({
+  merge,
+  changedPaths,
+  snapshot,
+}: GateInput): Generator<VerdictReasonWithKind> {
   if (merge.kind === 'conflict') {
     const shown = merge.paths.slice(0, 3).join(', ')
     const more = merge.paths.length > 3 ? ` and ${merge.paths.length - 3} more` : ''
-    yield createReason(
+    yield createVerdictReason(
       'blocked',
       'conflict',
       `the pull request conflicts with the base branch${shown ? ` in ${shown}${more}` : ''}`,
     )
   }
   if (merge.kind === 'nothing')
-    yield createReason(
+    yield createVerdictReason(
       'blocked',
       'nothing-to-merge',
       `the pull request has no commits that ${snapshot.baseRef} lacks`,
     )
   if (merge.kind === 'clean' && changedPaths === 0)
-    yield createReason('wait', 'empty', 'the pull request does not change any files')
+    yield createVerdictReason('wait', 'empty', 'the pull request does not change any files')
 }
 
 /** Every required check must have finished. An absent check does not pass. */
-function* findCheckReasons({
+function* findCheckVerdictReasons({
   outcomes,
   config,
   requestedBy,
   merge,
-}: GateInput): Generator<ReasonWithVerdictKind> {
-  const requiredChecks = getRequiredOwnChecks(config)
+}: GateInput): Generator<VerdictReasonWithKind> {
+  const requiredChecks = getRequiredBotChecks(config)
   for (const id of requiredChecks) {
     // A conflict already blocks the merge, and no check runs until it is resolved.
     if (merge.kind !== 'conflict' && !outcomes.some((outcome) => outcome.check === id))
-      yield createReason('unknown', 'unanswered', `the check ${id} has not finished`)
+      yield createVerdictReason('unknown', 'unanswered', `the check ${id} has not finished`)
   }
   for (const outcome of outcomes.filter(({ check }) => requiredChecks.includes(check))) {
     const errors = outcome.findings
       .filter((finding) => finding.severity === 'error')
-      .reduce((sum, finding) => sum + (getOmittedCount(finding) || 1), 0)
+      .reduce((sum, finding) => sum + (getOmittedFindingCount(finding) || 1), 0)
     if (errors > 0)
-      yield createReason(
+      yield createVerdictReason(
         'blocked',
         'findings',
         `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}${areAllErrorsOnBase(outcome.findings) ? ', already on the base branch' : ''}`,
       )
     for (const { question, reason: why } of outcome.unanswered)
-      yield createReason('unknown', 'unanswered', `${outcome.check}: could not determine ${question}: ${why}`)
-    for (const { what, who } of outcome.waiting) yield createReason('wait', 'approval', what, who)
+      yield createVerdictReason(
+        'unknown',
+        'unanswered',
+        `${outcome.check}: could not determine ${question}: ${why}`,
+      )
+    for (const { what, who } of outcome.waiting) yield createVerdictReason('wait', 'approval', what, who)
     if (requestedBy === undefined)
-      for (const why of outcome.manualMergeReasons ?? []) yield createReason('wait', 'merge-disabled', why)
+      for (const why of outcome.manualMergeReasons ?? [])
+        yield createVerdictReason('wait', 'merge-disabled', why)
   }
 }
 
@@ -234,17 +253,17 @@ function areAllErrorsOnBase(findings: readonly Finding[]): boolean {
   return findings.every(({ severity, isOnBase }) => severity !== 'error' || isOnBase === true)
 }
 
-function createReason(
+function createVerdictReason(
   kind: VerdictKind,
   code: VerdictReasonCode,
   text: string,
   who?: readonly string[],
-): ReasonWithVerdictKind {
+): VerdictReasonWithKind {
   return { kind, code, text, ...(who && who.length > 0 && { who }) }
 }
 
 /** Seconds until the first open question can be retried. Default: 60. */
-function getMinRetrySeconds(outcomes: readonly CheckOutcome[]): number {
+function getMinUnansweredRetrySeconds(outcomes: readonly CheckOutcome[]): number {
   const waits = outcomes.flatMap((outcome) =>
     outcome.unanswered.map((open: { retryAfter: number }) => open.retryAfter),
   )

@@ -64,7 +64,7 @@ function describeReviewConditions(
   ]
 }
 
-export function suggestFasterSettings(
+export function suggestFasterMergeSettings(
   input: MergePlanInput,
   requirements: MergeRequirements,
   method: MergeStrategy | undefined,
@@ -72,8 +72,8 @@ export function suggestFasterSettings(
   const { rules } = input
   return [
     ...suggestMissingRulesets(input, method),
-    ...(rules.mergeQueue ? suggestQueueSettings(rules) : []),
-    ...(method?.kind === 'github-merge' ? suggestPushSettings(input, requirements) : []),
+    ...(rules.mergeQueue ? suggestMergeQueueSettings(rules) : []),
+    ...(method?.kind === 'github-merge' ? suggestPushMergeSettings(input, requirements) : []),
     ...(!rules.mergeQueue && requiresUpToDateHead(rules)
       ? [
           'turn off the requirement that branches be up to date, because catalog-bot validates each merge against the tip anyway',
@@ -113,7 +113,10 @@ function suggestMissingRulesets(
   ]
 }
 
-function suggestPushSettings({ rules, wanted }: MergePlanInput, { foreign }: MergeRequirements): string[] {
+function suggestPushMergeSettings(
+  { rules, wanted }: MergePlanInput,
+  { foreign }: MergeRequirements,
+): string[] {
   if (wanted !== 'auto')
     return [
       'set merge.method to auto, so that catalog-bot pushes the validated merge itself where the rules allow it',
@@ -139,7 +142,7 @@ function suggestPushSettings({ rules, wanted }: MergePlanInput, { foreign }: Mer
   ]
 }
 
-function suggestQueueSettings({ queue }: BranchRules): string[] {
+function suggestMergeQueueSettings({ queue }: BranchRules): string[] {
   if (queue === undefined) return ['configure the merge queue to create merge commits, in groups of one']
   return [
     ...(queue.method === 'merge'

@@ -101,12 +101,12 @@ export function hasPermission(
 }
 
 export const formatCheckNames = (checks: readonly RequiredCheck[]): string =>
-  `the ${checks.length === 1 ? 'check' : 'checks'} ${formatList(
+  `the ${checks.length === 1 ? 'check' : 'checks'} ${formatListWithAnd(
     checks.map(({ name, app }) => `"${name}"${app === undefined ? '' : ` from App ${app}`}`),
   )}`
 
 export const formatRuleNames = (names: readonly string[]): string =>
-  `the ${names.length === 1 ? 'rule' : 'rules'} ${formatList(names.map((name) => `"${name}"`))}`
+  `the ${names.length === 1 ? 'rule' : 'rules'} ${formatListWithAnd(names.map((name) => `"${name}"`))}`
 
-export const formatList = (items: readonly string[]): string =>
+export const formatListWithAnd = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1) ?? ''}`

@@ -49,7 +49,7 @@ export function applyOverrides(
  * Findings except those `overridden` in one of the pull requests that merge together. Ignores line numbers, because
  * earlier merges shift them.
  */
-export function excludeOverridden(
+export function excludeOverriddenFindings(
   findings: readonly Finding[],
   overridden: readonly Finding[],
 ): readonly Finding[] {

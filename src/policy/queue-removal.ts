@@ -30,18 +30,21 @@ const removalMessageByReason: Readonly<Record<string, string>> = {
   BRANCH_INVALIDATED: 'the branch changed while the pull request was in the merge queue',
 }
 
-const normalizeReason = ({ reason }: Pick<QueueRemoval, 'reason'>) =>
+const normalizeQueueRemovalReason = ({ reason }: Pick<QueueRemoval, 'reason'>) =>
   reason.trim().toUpperCase().replace(/[ -]/g, '_')
 
 /** A clause without a period. */
 export function formatQueueRemoval(removal: Pick<QueueRemoval, 'reason'> | undefined): string {
   return (
-    (removal && removalMessageByReason[normalizeReason(removal)]) ??
+    (removal && removalMessageByReason[normalizeQueueRemovalReason(removal)]) ??
     'the merge queue removed the pull request without giving a reason'
   )
 }
 
 /** Whether a person removed it. False if it left the queue because it was merged. */
 export function isRemovedByPerson(removal: QueueRemoval): removal is QueueRemoval & { readonly by: string } {
-  return removal.by !== undefined && !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(normalizeReason(removal))
+  return (
+    removal.by !== undefined &&
+    !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(normalizeQueueRemovalReason(removal))
+  )
 }

@@ -6,7 +6,7 @@ import type { VerdictReasonCode, VerdictKind } from './verdict.ts'
 
 export type CheckRunQuestion = Extract<CheckQuestion, { kind: 'check-run' }>
 
-export interface RequiredCheckAnswer {
+export interface AnsweredRequiredCheckQuestion {
   readonly question: CheckRunQuestion
   readonly answer: CheckRunAnswer
 }
@@ -31,7 +31,7 @@ export interface RequiredCheckReason {
 export function* findRequiredCheckReasons(
   requires: readonly RequiredExternalCheck[],
   head: CommitSha,
-  answers: readonly RequiredCheckAnswer[] = [],
+  answers: readonly AnsweredRequiredCheckQuestion[] = [],
 ): Generator<RequiredCheckReason> {
   const known = new Map(answers.map(({ question, answer }) => [toCheckQuestionKey(question), answer]))
   for (const question of toRequiredCheckQuestions(requires, head)) {

@@ -1,6 +1,6 @@
 // Records each webhook delivery together with the jobs that it triggers, atomically.
 import type { Job } from './jobs.ts'
-import type { RecordedPush } from './pull-memory.ts'
+import type { RecordedHeadPush } from './pull-memory.ts'
 
 export interface WebhookDelivery {
   /** GitHub's X-GitHub-Delivery. A redelivery keeps it. */
@@ -15,5 +15,9 @@ export interface WebhookDeliveries {
    * Records the delivery and enqueues its jobs, in one transaction. A known GUID changes nothing and results in 'duplicate'.
    * A job that equals a waiting one is coalesced into it. `push` is recorded for `listPushers`.
    */
-  accept(delivery: WebhookDelivery, jobs: readonly Job[], push?: RecordedPush): Promise<'new' | 'duplicate'>
+  accept(
+    delivery: WebhookDelivery,
+    jobs: readonly Job[],
+    push?: RecordedHeadPush,
+  ): Promise<'new' | 'duplicate'>
 }

@@ -5,7 +5,7 @@ import type { AnswerByQuestionKind, CheckQuestion } from '../checks/questions.ts
 import type { BranchRules } from '../policy/branch-rules.ts'
 import type { TokenPermissions } from '../policy/merge-requirements.ts'
 import type { ReportedCheck } from '../report/reported-check.ts'
-import type { Suggestion } from '../report/suggestions.ts'
+import type { ReviewSuggestion } from '../report/suggestions.ts'
 
 export type ForgeQuestion = Exclude<CheckQuestion, { kind: 'image' | 'bundle' | 'install' }>
 
@@ -20,21 +20,21 @@ export type ForgeAction =
       readonly head: CommitSha
       readonly run: CheckRunContent
       /** catalog-bot's check runs, if they were just read. If absent, they are read. */
-      readonly present?: OwnReports['checks']
+      readonly present?: BotReports['checks']
     }
   | {
       readonly kind: 'put-checks'
       readonly head: CommitSha
       readonly runs: readonly CheckRunContent[]
       /** catalog-bot's check runs, if they were just read. If absent, they are read. */
-      readonly present?: OwnReports['checks']
+      readonly present?: BotReports['checks']
     }
   /** Makes our suggestions on a pull request exactly these: one review for new ones, without outdated ones. */
   | {
       readonly kind: 'put-suggestions'
       readonly pull: PullNumber
       readonly head: CommitSha
-      readonly suggestions: readonly Suggestion[]
+      readonly suggestions: readonly ReviewSuggestion[]
     }
   /** Creates or edits our one comment on the pull request. If two of our processes wrote one, the first stays. */
   | {
@@ -42,7 +42,7 @@ export type ForgeAction =
       readonly pull: PullNumber
       readonly body: string
       /** catalog-bot's comments, and when they were read. If absent, they are read. */
-      readonly present?: ObservedComment
+      readonly present?: ObservedBotComment
     }
   | {
       readonly kind: 'request-reviews'
@@ -100,7 +100,7 @@ export type ForgeAction =
    */
   | {
       readonly kind: 'move-own-branch'
-      /** Starts with `ownBranchPrefix`. */
+      /** Starts with `botBranchPrefix`. */
       readonly branch: string
       /** Absent if the branch doesn't exist yet. */
       readonly from?: CommitSha | undefined
@@ -143,22 +143,22 @@ export interface CommitFile {
 /**
  * The prefix of the branches that catalog-bot creates for its own pull requests. It does not move other branches for them.
  */
-export const ownBranchPrefix = 'catalog-bot/add/'
+export const botBranchPrefix = 'catalog-bot/add/'
 
-export interface OwnPull {
+export interface BotPullRequest {
   readonly pull: PullNumber
   readonly state: 'open' | 'closed' | 'merged'
   readonly head: CommitSha
 }
 
-export interface OwnIssue {
+export interface BotIssue {
   readonly number: number
   readonly state: 'open' | 'closed'
   readonly title: string
   readonly body: string
 }
 
-export interface OwnCheck {
+export interface BotCheckRun {
   readonly name: string
   readonly digest: string
   /** A completed run isn't reused. Absent if unknown. */
@@ -169,15 +169,15 @@ export interface OwnCheck {
 }
 
 /** catalog-bot's report on a pull request. */
-export interface OwnComment {
+export interface BotComment {
   readonly id: number
   readonly body: string
   readonly updatedAt: string
 }
 
 /** catalog-bot's comment, as read at `readAt`. */
-export interface ObservedComment {
-  readonly comment?: OwnComment
+export interface ObservedBotComment {
+  readonly comment?: BotComment
   /** Later comments of catalog-bot with the same report, which must be removed. Absent if there are none. */
   readonly duplicates?: readonly number[]
   /** Milliseconds on this process's monotonic clock. */
@@ -185,10 +185,10 @@ export interface ObservedComment {
 }
 
 /** catalog-bot's content on GitHub. Jobs write only what differs, so repeating a job changes nothing. */
-export interface OwnReports extends ObservedComment {
+export interface BotReports extends ObservedBotComment {
   /** The commit of these check runs. */
   readonly head: CommitSha
-  readonly checks: readonly OwnCheck[]
+  readonly checks: readonly BotCheckRun[]
 }
 
 export interface WorkflowRun {
@@ -252,7 +252,7 @@ export interface Forge {
     options?: {
       readonly skipCache?: boolean
       readonly onCounts?: (counted: PullAuthorAndSize) => Promise<void>
-      readonly onOwnReports?: (present: OwnReports) => void
+      readonly onOwnReports?: (present: BotReports) => void
     },
   ): Promise<PullSnapshot | null>
   /**
@@ -270,9 +270,9 @@ export interface Forge {
   permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects. Unclear answers are `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerByQuestionKind[Q['kind']]>
-  readOwnReports(pull: PullNumber, head: CommitSha): Promise<OwnReports>
+  readOwnReports(pull: PullNumber, head: CommitSha): Promise<BotReports>
   /** catalog-bot's check runs on a commit, including commits without a pull request. */
-  readOwnChecks(commit: CommitSha): Promise<OwnReports['checks']>
+  readOwnChecks(commit: CommitSha): Promise<BotReports['checks']>
   /**
    * The states of other Apps' check runs and statuses on a commit, in a fixed order, at most a thousand of each. Omits
    * statuses if the installation hasn't accepted `statuses: read`.
@@ -284,11 +284,11 @@ export interface Forge {
    * The App's issue that starts with `marker`: preferably this number, otherwise an open one, otherwise the newest. Anyone can
    * write the marker, so only the App's own issues count (docs/threats.md#t56).
    */
-  findOwnIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
+  findOwnIssue(marker: string, number?: number): Promise<BotIssue | undefined>
   /** The pull request whose merge added this commit to a branch. Undefined if there are none or several. */
   findMergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
   /** The App's pull request for a branch: the open one, otherwise the newest. */
-  findOwnPull(branch: string, base: string): Promise<OwnPull | undefined>
+  findOwnPull(branch: string, base: string): Promise<BotPullRequest | undefined>
   /**
    * Resolves to the time of the comment, the number of what was opened, the created commit, or the URLs of the check runs.
    */

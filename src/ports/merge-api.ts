@@ -6,7 +6,7 @@ import type { MergePermit } from '../policy/merge-permit.ts'
 import type { QueueRemoval } from '../policy/queue-removal.ts'
 
 /** GitHub's answer to a single request. */
-export type MergeResponse =
+export type MergeApiResponse =
   | { readonly kind: 'done' }
   /** Head or base had moved. Nothing was done; start again. */
   | { readonly kind: 'race'; readonly why: string }
@@ -53,9 +53,9 @@ export interface SignedCommit {
 /** Methods reject with a ForgeError if the outcome is unknown. */
 export interface MergeApi {
   /** `PUT merge`, pinned to the permit's head. GitHub doesn't pin the base, so compare the result afterwards. */
-  merge(permit: MergePermit, method: MergeMethod, text: MergeCommitMessage): Promise<MergeResponse>
+  merge(permit: MergePermit, method: MergeMethod, text: MergeCommitMessage): Promise<MergeApiResponse>
   /** Enqueues the permit's head. Succeeds if it is already in the queue. */
-  enqueue(permit: MergePermit): Promise<MergeResponse>
+  enqueue(permit: MergePermit): Promise<MergeApiResponse>
   /** Removes a pull request from the queue, if it is in it. */
   dequeue(pull: PullNumber): Promise<void>
   /** Creates a commit with the permit's parents and tree, which must exist on GitHub. Does not move a branch. */

@@ -23,7 +23,7 @@ export interface UnfreezeRequest extends FreezeScope {
 }
 
 /** A pull request that GitHub rejected for a reason that concerns only this pull request. */
-export interface ParkedPull {
+export interface RejectedPullRecord {
   readonly pull: PullNumber
   /** GitHub's message. Escape it for display. */
   readonly reason: string
@@ -51,8 +51,8 @@ export interface MergeFreezes {
   /** Earlier freezes and unfreezes, newest first. */
   listFreezeEvents(repository: RepositoryName, limit: number): Promise<readonly FreezeEvent[]>
 
-  parkPull(repository: RepositoryName, parked: ParkedPull): Promise<void>
-  parkedPull(repository: RepositoryName, pull: PullNumber): Promise<ParkedPull | undefined>
+  parkPull(repository: RepositoryName, parked: RejectedPullRecord): Promise<void>
+  parkedPull(repository: RepositoryName, pull: PullNumber): Promise<RejectedPullRecord | undefined>
   parkedPulls(repository: RepositoryName): Promise<readonly PullNumber[]>
   unparkPull(repository: RepositoryName, pull: PullNumber): Promise<void>
 }

@@ -15,7 +15,7 @@ export interface ListedRepository {
   readonly listedAt: number
 }
 
-export interface ReasonView {
+export interface VerdictReasonView {
   readonly code: VerdictReasonCode
   readonly text: string
   readonly who?: readonly string[]
@@ -35,7 +35,7 @@ export interface EvaluationRecord {
   readonly config: string
   readonly openedAt?: number
   readonly verdict: VerdictKind
-  readonly reasons: readonly ReasonView[]
+  readonly reasons: readonly VerdictReasonView[]
   /** One line per check, such as `validation: 1 error`. */
   readonly checks: readonly string[]
   readonly approvals: readonly ApprovalView[]
@@ -90,7 +90,7 @@ export interface MergedPullRecord {
 }
 
 /** The number of pull requests that a rule affected on a day. */
-export interface RuleDayCount {
+export interface DailyRuleCount {
   /** Days since the epoch, UTC. */
   readonly day: number
   readonly rule: string
@@ -100,7 +100,7 @@ export interface RuleDayCount {
   readonly pulls: number
 }
 
-export interface SeenImageRecord {
+export interface RecordedImageReference {
   readonly reference: string
   readonly digest?: string
   readonly seenAt: number
@@ -149,7 +149,7 @@ export interface PageRecords {
     before?: number,
   ): Promise<readonly MergedPullRecord[]>
   mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPullRecord | undefined>
-  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly RuleDayCount[]>
+  ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly DailyRuleCount[]>
 
   /** Replaces a branch's catalogs. Without `packages`, a catalog keeps its own. */
   recordCatalogs(
@@ -171,9 +171,9 @@ export interface PageRecords {
     catalog: string,
     name: string,
   ): Promise<RecordedPackage | undefined>
-  recordImageSightings(repository: RepositoryName, images: readonly SeenImageRecord[]): Promise<void>
+  recordImageSightings(repository: RepositoryName, images: readonly RecordedImageReference[]): Promise<void>
   findImageSightings(
     repository: RepositoryName,
     references: readonly string[],
-  ): Promise<ReadonlyMap<string, SeenImageRecord>>
+  ): Promise<ReadonlyMap<string, RecordedImageReference>>
 }

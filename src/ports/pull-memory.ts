@@ -2,17 +2,17 @@
 import type { CommitSha, PullNumber, UserId } from '../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName } from '../pull-request/snapshot.ts'
 import type { ApprovalCoverage } from '../checks/ownership/ownership.ts'
-import type { CommandRecord, ShownHead } from '../policy/commands.ts'
+import type { CommandRecord, ReportedHead } from '../policy/commands.ts'
 
 /** A change in any of these starts a new epoch (docs/threats.md#t21). */
-export interface PullState {
+export interface PullEpochState {
   readonly head: CommitSha
   readonly baseRef: string
   readonly config: string
 }
 
 /** A head from a delivery, and the account that caused the delivery. */
-export interface RecordedPush {
+export interface RecordedHeadPush {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly head: CommitSha
@@ -20,24 +20,24 @@ export interface RecordedPush {
 }
 
 /** The effect of a pull request, as computed by coverage(). Equal changes have equal IDs. */
-export interface DescribedChange {
+export interface PullChangeIdentity {
   readonly id: string
   readonly covers: ApprovalCoverage
 }
 
-export interface PullMemory {
+export interface PullHistoryStore {
   /**
    * Records the current state and resolves to the epoch, which starts at 0. It increases whenever the state differs from the
    * previous one, even if it returns to an earlier one.
    */
-  observe(repository: RepositoryName, pull: PullNumber, state: PullState): Promise<number>
+  observe(repository: RepositoryName, pull: PullNumber, state: PullEpochState): Promise<number>
   /**
    * Records that catalog-bot's comment showed this head and change. `at`: GitHub's update time in ISO 8601 format. Repeating
    * the latest record has no effect, but going back to an earlier one does.
    */
-  recordShown(repository: RepositoryName, pull: PullNumber, shown: ShownHead): Promise<void>
+  recordShown(repository: RepositoryName, pull: PullNumber, shown: ReportedHead): Promise<void>
   /** In the order in which they were shown. */
-  shownHeads(repository: RepositoryName, pull: PullNumber): Promise<readonly ShownHead[]>
+  shownHeads(repository: RepositoryName, pull: PullNumber): Promise<readonly ReportedHead[]>
   /** Records the result of a command, once per comment. A second record results in 'duplicate'. */
   recordCommand(
     repository: RepositoryName,
@@ -53,7 +53,7 @@ export interface PullMemory {
     reviews: readonly number[],
   ): Promise<ReadonlyMap<number, number>>
   /** Stores the effect of a change, for comparison with later approvals. Idempotent. */
-  recordChange?(repository: RepositoryName, pull: PullNumber, change: DescribedChange): Promise<void>
+  recordChange?(repository: RepositoryName, pull: PullNumber, change: PullChangeIdentity): Promise<void>
   /** The changes with these IDs. Omits unknown IDs. */
   readChanges?(
     repository: RepositoryName,

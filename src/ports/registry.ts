@@ -1,10 +1,10 @@
-import type { BundleAnswer, ImageAnswer } from '../checks/questions.ts'
+import type { BundleImageAnswer, ImageLookupAnswer } from '../checks/questions.ts'
 
 export interface ImageRegistry {
   /** Never rejects. A failure of a registry is an answer. */
-  resolve(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
+  resolve(reference: string, signal?: AbortSignalLike): Promise<ImageLookupAnswer>
   /** Never rejects because of a bundle image's content. Absent if bundles aren't inspected. */
-  readBundle?(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
+  readBundle?(reference: string, signal?: AbortSignalLike): Promise<BundleImageAnswer>
   /** Closes all connections. Pending questions are answered as unknown. */
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { IncomingCommits } from '../pull-request/incoming-commits.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../pull-request/path-change.ts'
 import type { MergePermit } from '../policy/merge-permit.ts'
 
-export type MergeResult =
+export type GitMergeResult =
   /** The merge commit to push, with the parents (base, head) and the tree `tree`. */
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
   /**
@@ -51,7 +51,7 @@ export interface GitRepository {
   tip(branch: string): Promise<CommitSha | undefined>
   pullHead(pull: PullNumber): Promise<CommitSha | undefined>
   /** Creates the merge commit to push, without a working tree. Equal arguments result in the same commit. */
-  merge(base: CommitSha, head: CommitSha, message: string): Promise<MergeResult>
+  merge(base: CommitSha, head: CommitSha, message: string): Promise<GitMergeResult>
   treeOf(commit: CommitSha): Promise<TreeSha>
   parentsOf(commit: CommitSha): Promise<readonly CommitSha[]>
   messageOf(commit: CommitSha): Promise<string>

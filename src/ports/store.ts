@@ -6,7 +6,7 @@ import type { MergeFreezes } from './merge-freezes.ts'
 import type { MergeRecords } from './merge-records.ts'
 import type { Leases } from './leases.ts'
 import type { PageRecords } from './page-records.ts'
-import type { PullMemory } from './pull-memory.ts'
+import type { PullHistoryStore } from './pull-memory.ts'
 import type { ReadyPulls } from './ready-pulls.ts'
 import type { StateStore } from './state.ts'
 import type { Verdicts } from './verdicts.ts'
@@ -27,7 +27,7 @@ export interface Store
     MergeRecords,
     MergeFreezes,
     ReadyPulls,
-    Required<PullMemory>,
+    Required<PullHistoryStore>,
     PageRecords,
     Verdicts,
     StateStore,

@@ -16,7 +16,7 @@ export const noTracing: Tracing = {
 }
 
 /** Wraps each call of these methods in a span. Span names are public: they don't change when a method is renamed. */
-export function traceCalls<T extends object>(
+export function traceMethodCalls<T extends object>(
   of: T,
   spanNames: Readonly<Partial<Record<keyof T & string, string>>>,
   tracing: Tracing,

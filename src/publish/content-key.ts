@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { describeChange } from '../pull-request/describe-change.ts'
 import type { CommitSha, TreeSha } from '../pull-request/ids.ts'
-import { isPathBelow } from '../pull-request/layout/layout.ts'
-import { resolveLinkedFile } from '../catalogs/linked-file.ts'
+import { isPathUnder } from '../pull-request/layout/layout.ts'
+import { resolveSymlinkedFile } from '../catalogs/linked-file.ts'
 import { isGitError } from '../adapters/git/git-error.ts'
 import { formatChangeAsMarkdown, describeChangeLines } from '../report/describe-change.ts'
 import type { TreeReader, GitRepository } from '../ports/repository.ts'
@@ -25,7 +25,7 @@ export async function computeCatalogContentKey(
   for (const { path, mode, oid } of await repository.list(tree, root)) {
     files.push(`${mode} ${oid} ${path}`)
     if (mode === '120000')
-      files.push((await resolveLinkedFile(repository, tree, root, path, oid)).file ?? 'nothing')
+      files.push((await resolveSymlinkedFile(repository, tree, root, path, oid)).file ?? 'nothing')
   }
   const made = JSON.stringify([root, files, settings, tags, entry.retention.keep > 0])
   return createHash('sha256').update(made).digest('hex')
@@ -43,7 +43,7 @@ export async function describeCatalogChange(
   const { root } = catalog
   try {
     const before = await repository.treeOf(from)
-    const paths = (await repository.diff(before, to)).filter(({ path }) => isPathBelow(path, root))
+    const paths = (await repository.diff(before, to)).filter(({ path }) => isPathUnder(path, root))
     if (paths.length === 0) return []
     const [base, result] = await Promise.all([
       app.loader.load(repository, before, root),

@@ -1,9 +1,9 @@
 // Builds requested preview images and removes expired ones. They get only preview tags (config/publish.ts), which the
 // pushing process checks again.
 import { createHash } from 'node:crypto'
-import { parseDuration } from '../config/publish.ts'
+import { parseHoursOrDaysToMs } from '../config/publish.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
-import { renderPreviewCheck, type PreviewView } from '../report/preview-check.ts'
+import { renderPreviewCheck, type PreviewImageView } from '../report/preview-check.ts'
 import type { Job, JobQueue } from '../ports/jobs.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
@@ -83,10 +83,10 @@ async function buildPreviews(
   ended: readonly string[],
   { plan, tips }: PublishInputs,
   ctx: PreviewJobContext,
-): Promise<{ readonly images: PreviewImage[]; readonly views: PreviewView[] }> {
+): Promise<{ readonly images: PreviewImage[]; readonly views: PreviewImageView[] }> {
   const { app, forge, repository, installation } = ctx
   const images = new Map(activeImages.map((image) => [`${image.image}:${image.tag}`, image]))
-  const views: PreviewView[] = []
+  const views: PreviewImageView[] = []
   for (const publication of plan.publications) {
     const { entry, catalog, image, settings } = publication
     const { preview } = entry
@@ -132,7 +132,7 @@ async function buildPreviews(
       views.push({ ...about, state: { kind: 'failed', why, again } })
       continue
     }
-    const until = app.clock.now() + (parseDuration(preview.expires) ?? 0)
+    const until = app.clock.now() + (parseHoursOrDaysToMs(preview.expires) ?? 0)
     images.set(`${image}:${tag}`, { ...about, digest: answer.digest, key, until })
     views.push({ ...about, state: { kind: 'published', digest: answer.digest, until: formatUtcDate(until) } })
   }
@@ -179,7 +179,7 @@ async function removePreviews(
 
 const formatUtcDate = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10)
 
-const toRemovedPreviewView = ({ root, image, tag }: PreviewImage): PreviewView => ({
+const toRemovedPreviewView = ({ root, image, tag }: PreviewImage): PreviewImageView => ({
   root,
   image,
   tag,
@@ -188,7 +188,7 @@ const toRemovedPreviewView = ({ root, image, tag }: PreviewImage): PreviewView =
 
 async function publishPreviewCheck(
   { head }: PreviewRequest,
-  views: readonly PreviewView[],
+  views: readonly PreviewImageView[],
   { shown }: BuiltPreviews,
   { app, forge }: PreviewJobContext,
 ): Promise<string | undefined> {

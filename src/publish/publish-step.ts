@@ -1,7 +1,7 @@
 // Brings one publication a step closer to its branch. All decisions follow from git, the configuration and the state,
 // so a step can be repeated after a crash.
 import type { CommitSha } from '../pull-request/ids.ts'
-import { parseDuration } from '../config/publish.ts'
+import { parseHoursOrDaysToMs } from '../config/publish.ts'
 import { triggerCrashPoint } from '../jobs/crash-point.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { PublishClient } from './process/publish-client.ts'
@@ -78,7 +78,7 @@ export function computeMsUntilNextStep(
 }
 
 function computeCheckIntervalMs(rebase: string): number {
-  return Math.min(parseDuration(rebase) ?? Infinity, tagCheckIntervalMs)
+  return Math.min(parseHoursOrDaysToMs(rebase) ?? Infinity, tagCheckIntervalMs)
 }
 
 export async function runPublishStep(step: PublishStepInput): Promise<PublishStepResult> {

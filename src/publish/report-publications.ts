@@ -7,7 +7,7 @@ import {
   formatDeploymentDescription,
   summarizePublication,
   renderPublishCheck,
-  formatPublishedLines,
+  formatPublishedImageLines,
 } from '../report/publish-check.ts'
 import { renderRollbackResult } from '../report/rollback.ts'
 import type { JobQueue } from '../ports/jobs.ts'
@@ -216,7 +216,7 @@ async function reportPublicationsToPulls(
     const views = statuses.filter(({ state }) => state.pulls.includes(number)).map(toPublishedImageView)
     const wanted = {
       state: summarizePublication(views),
-      lines: [...formatPublishedLines(views)],
+      lines: [...formatPublishedImageLines(views)],
       isShown: true,
     }
     const known = await app.store.readState(pullPublicationState, forge.repository, String(pull))

@@ -6,7 +6,7 @@ import type { PullVerdict } from '../policy/verdict.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { JobQueue } from '../ports/jobs.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../ports/pull-memory.ts'
 import type { StateStore } from '../ports/state.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import {
@@ -64,7 +64,7 @@ function hasCheckPassed({ findings, unanswered }: CheckOutcome): boolean {
 
 export async function requestPreview(
   candidate: PreviewCandidate,
-  { app, forge, installation }: JobContext<StateStore & JobQueue & PullMemory>,
+  { app, forge, installation }: JobContext<StateStore & JobQueue & PullHistoryStore>,
 ): Promise<void> {
   if (!candidate.hasPreviews) return
   const { repository } = forge

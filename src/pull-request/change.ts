@@ -36,13 +36,13 @@ export interface PullRequestChange {
   /** New image references in the result, each once per location. */
   readonly references: readonly NewImageReference[]
   /** Changes to composite lists, sorted by path. These are exactly the paths with the role `references`. */
-  readonly lists?: readonly ReferenceListChange[]
+  readonly lists?: readonly CompositeImageListChange[]
 }
 
 /** A composite list is one file with entries of many packages (layout L10). Only these entries changed. */
-export interface ReferenceListChange {
+export interface CompositeImageListChange {
   readonly path: string
-  readonly added: readonly ListedImage[]
+  readonly added: readonly AddedCompositeImageListEntry[]
   readonly removed: readonly { readonly name: string; readonly image: string }[]
   /** Entries with the same name and different lines. Their image can be the same. */
   readonly updated: readonly {
@@ -56,7 +56,7 @@ export interface ReferenceListChange {
   readonly known: readonly string[]
 }
 
-export interface ListedImage {
+export interface AddedCompositeImageListEntry {
   readonly name: string
   readonly image: string
   readonly mark: TextPosition

@@ -50,7 +50,7 @@ const commandsTakingText: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 
 
 export function parseComment(body: string): ParsedComment {
   const found = new Map<string, SlashCommand>()
-  for (const line of findPlainLines(body)) {
+  for (const line of findPlainParagraphLines(body)) {
     const match = commandLinePattern.exec(line)?.groups
     const written = match?.['name']
     const name = commandAliases.get(written) ?? commandNames.find((known) => known === written)
@@ -83,7 +83,7 @@ const markdownSpanStartPattern = /[`[\]*_~$\\{}]/
 const emailQuoteHeaderPattern = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
 /** Yields the lines of plain paragraphs near the top. Skips lines that could belong to another construct. */
-function* findPlainLines(body: string): Generator<string> {
+function* findPlainParagraphLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.
   for (const line of [...body.split(/\r\n|\n|\r/).slice(0, maxCommandLines), '']) {

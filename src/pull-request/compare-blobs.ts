@@ -3,9 +3,9 @@
 import { parseBlobFields, type BlobFields } from '@catalog-bot/fbc/load/blob-fields'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { isPathBelow } from './layout/layout.ts'
+import { isPathUnder } from './layout/layout.ts'
 
-export type TreeSide = 'base' | 'result'
+export type BaseOrResultTree = 'base' | 'result'
 
 export interface TreeFileReader {
   /**
@@ -13,10 +13,10 @@ export interface TreeFileReader {
    * it returns undefined, and the content counts as different. Called only for files that differ or that blobs might
    * have left.
    */
-  read(side: TreeSide, path: string): Uint8Array | undefined
+  read(side: BaseOrResultTree, path: string): Uint8Array | undefined
 }
 
-export interface BlobComparer {
+export interface BlobPairComparer {
   /** Whether two blobs have the same bytes. */
   sameBytes(base: BlobLocation, result: BlobLocation): boolean
   /** The fields of both blobs by name, or undefined if either blob is unreadable. */
@@ -31,10 +31,10 @@ export function compareBlobs(
   root: string,
   differs: (path: string) => boolean,
   treeFiles: TreeFileReader,
-): BlobComparer {
+): BlobPairComparer {
   // Cached, because a file holds many blobs and reading may decode it each time.
   const files = new Map<string, Uint8Array | undefined>()
-  const bytesOf = (side: TreeSide, location: BlobLocation) => {
+  const bytesOf = (side: BaseOrResultTree, location: BlobLocation) => {
     const key = `${side} ${location.file}`
     if (!files.has(key)) files.set(key, treeFiles.read(side, toRepositoryPath(root, location.file)))
     return files.get(key)?.subarray(location.start, location.end)
@@ -59,7 +59,7 @@ export function compareBlobs(
 }
 
 export function toRepositoryPath(root: string, file: string): string {
-  return isPathBelow(file, root) ? file : `${root}/${file}`
+  return isPathUnder(file, root) ? file : `${root}/${file}`
 }
 
 /** Sorted. The order of lists in `unordered` is ignored. */

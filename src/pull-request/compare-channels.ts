@@ -1,18 +1,18 @@
 // Compares the channels of one package: entries, edges, and heads. Ignores the order of entries.
 import type { ChannelBlob, ChannelEntry } from '@catalog-bot/fbc/facts/catalog'
 import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
-import { findDifferingFields, type BlobComparer } from './compare-blobs.ts'
+import { findDifferingFields, type BlobPairComparer } from './compare-blobs.ts'
 import type { ChannelChange, PackageChange } from './change.ts'
 
-const noChannelChanges = { added: [], removed: [], changed: [] } as const
+const emptyChannelChanges = { added: [], removed: [], changed: [] } as const
 
 /** Sorted by name. */
 export function compareChannels(
   base: readonly ChannelBlob[],
   result: readonly ChannelBlob[],
-  comparer: BlobComparer,
+  comparer: BlobPairComparer,
 ): PackageChange['channels'] {
-  if (base.length + result.length === 0) return noChannelChanges
+  if (base.length + result.length === 0) return emptyChannelChanges
   const before = new Map(base.map((channel) => [channel.name, channel]))
   const after = new Map(result.map((channel) => [channel.name, channel]))
   const changed: ChannelChange[] = []
@@ -31,7 +31,7 @@ export function compareChannels(
 function compareChannel(
   base: ChannelBlob,
   result: ChannelBlob,
-  comparer: BlobComparer,
+  comparer: BlobPairComparer,
 ): ChannelChange | undefined {
   if (comparer.sameBytes(base.place, result.place)) return undefined
   const before = new Map(base.entries.map((entry) => [entry.name, entry]))
@@ -51,7 +51,7 @@ function compareChannel(
     if (values && findDifferingFields(values.base, values.result, new Set(['entries'])).length === 0)
       return undefined
   }
-  const [headBefore, headAfter] = [findSingleHead(base.entries), findSingleHead(result.entries)]
+  const [headBefore, headAfter] = [findSingleChannelHead(base.entries), findSingleChannelHead(result.entries)]
   return {
     name: result.name,
     head: {
@@ -73,7 +73,7 @@ function hasSameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
 }
 
 /** Returns undefined unless the channel has exactly one head. */
-function findSingleHead(entries: readonly ChannelEntry[]): string | undefined {
+function findSingleChannelHead(entries: readonly ChannelEntry[]): string | undefined {
   const { heads } = analyzeUpgradeGraph(entries)
   return heads.length === 1 ? heads[0] : undefined
 }

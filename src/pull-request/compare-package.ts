@@ -16,7 +16,12 @@ import {
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isJsonObject } from '@catalog-bot/fbc/go/json/json-fields'
 import type { BlobFields } from '@catalog-bot/fbc/load/blob-fields'
-import { toCanonicalJson, findDifferingFields, toRepositoryPath, type BlobComparer } from './compare-blobs.ts'
+import {
+  toCanonicalJson,
+  findDifferingFields,
+  toRepositoryPath,
+  type BlobPairComparer,
+} from './compare-blobs.ts'
 import type { PackageChange } from './change.ts'
 import { getCatalogSubdirectory } from './layout/classify-path.ts'
 import { compareChannels } from './compare-channels.ts'
@@ -31,8 +36,8 @@ const fieldShapeByPropertyType: Readonly<Record<string, FieldShape>> = {
 }
 
 /** Shared, because there may be hundreds of thousands of packages without changes. */
-const noListChanges = { added: [], removed: [], changed: [] } as const
-const noDeprecations: ReadonlyMap<string, DeprecationEntry> = new Map()
+const emptyListChanges = { added: [], removed: [], changed: [] } as const
+const emptyDeprecationMap: ReadonlyMap<string, DeprecationEntry> = new Map()
 
 /** Bundle lists whose order is irrelevant, because opm sorts them on output. */
 const unorderedBundleFields = new Set(['properties', 'relatedImages'])
@@ -43,7 +48,7 @@ export function comparePackage(
   name: string,
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
-  comparer: BlobComparer,
+  comparer: BlobPairComparer,
 ): PackageChange | undefined {
   if (!base && !result) return undefined
   const [before, after] = [base?.packages[0], result?.packages[0]]
@@ -57,7 +62,7 @@ export function comparePackage(
     ...(moved && { defaultChannel: { before: before.defaultChannel, after: after.defaultChannel } }),
     metadata: compareMetadata(base?.packages ?? [], result?.packages ?? [], comparer),
     deprecations: compareDeprecations(base, result),
-    others: countChangedOtherBlobs(base, result, comparer),
+    others: countChangedCustomBlobs(base, result, comparer),
   }
   return change.kind !== 'changed' || hasPackageChanges(change) ? change : undefined
 }
@@ -90,11 +95,11 @@ function collectPackageDirectories(root: string, base?: PackageBlobs, result?: P
 function compareBundles(
   base: readonly BundleBlob[],
   result: readonly BundleBlob[],
-  comparer: BlobComparer,
+  comparer: BlobPairComparer,
 ): PackageChange['bundles'] {
-  if (base.length + result.length === 0) return noListChanges
-  const before = groupByName(base)
-  const after = groupByName(result)
+  if (base.length + result.length === 0) return emptyListChanges
+  const before = groupBlobsByName(base)
+  const after = groupBlobsByName(result)
   const added = []
   const removed = []
   const changed = []
@@ -126,12 +131,12 @@ function compareBundles(
 function hasSameBundleBytes(
   base: BundleBlob | undefined,
   result: BundleBlob,
-  comparer: BlobComparer,
+  comparer: BlobPairComparer,
 ): boolean {
   return base !== undefined && comparer.sameBytes(base.place, result.place)
 }
 
-function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: BlobComparer): string[] {
+function findBundleDifferences(base: BundleBlob, result: BundleBlob, comparer: BlobPairComparer): string[] {
   if (comparer.sameBytes(base.place, result.place)) return []
   const values = comparer.values(base.place, result.place)
   if (values) {
@@ -158,7 +163,7 @@ function formatComparableList(list: BundleBlob['properties'] | BundleBlob['relat
 function compareMetadata(
   base: readonly PackageBlob[],
   result: readonly PackageBlob[],
-  comparer: BlobComparer,
+  comparer: BlobPairComparer,
 ): string[] {
   const [before] = base
   const [after] = result
@@ -172,7 +177,7 @@ function compareMetadata(
 function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): PackageChange['deprecations'] {
   const before = mapDeprecationsByTarget(base)
   const after = mapDeprecationsByTarget(result)
-  if (before.size + after.size === 0) return noListChanges
+  if (before.size + after.size === 0) return emptyListChanges
   const added = []
   const removed = []
   const changed = []
@@ -186,15 +191,15 @@ function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): Packag
 }
 
 function mapDeprecationsByTarget(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
-  if (!blobs?.deprecations.length) return noDeprecations
+  if (!blobs?.deprecations.length) return emptyDeprecationMap
   const entries = blobs.deprecations.flatMap((blob) => blob.entries)
   return new Map(entries.map((entry) => [`${entry.schema}\n${entry.name}`, entry]))
 }
 
-function countChangedOtherBlobs(
+function countChangedCustomBlobs(
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
-  comparer: BlobComparer,
+  comparer: BlobPairComparer,
 ): number {
   if (!base?.others.length && !result?.others.length) return 0
   // Compares values only between blobs of the same schema and name.
@@ -204,7 +209,7 @@ function countChangedOtherBlobs(
   for (const blob of result?.others ?? []) {
     const alike = before.get(toBlobKey(blob)) ?? []
     const pair = alike
-      .slice(0, maxSameNamedBlobs)
+      .slice(0, maxComparedBlobsPerName)
       .findIndex((other) => hasSameBlobValue(other.place, blob.place, comparer))
     if (pair < 0) unpaired++
     else {
@@ -216,19 +221,21 @@ function countChangedOtherBlobs(
 }
 
 /** The limit for blobs with the same schema and name. The others count as different. */
-const maxSameNamedBlobs = 100
+const maxComparedBlobsPerName = 100
 
 function toBlobKey({ schema, name }: OtherBlob): string {
   return `${schema}\n${name}`
 }
 
-function hasSameBlobValue(base: BlobLocation, result: BlobLocation, comparer: BlobComparer): boolean {
+function hasSameBlobValue(base: BlobLocation, result: BlobLocation, comparer: BlobPairComparer): boolean {
   if (comparer.sameBytes(base, result)) return true
   const values = comparer.values(base, result)
   return values !== undefined && findDifferingFields(values.base, values.result).length === 0
 }
 
-function groupByName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob[]> {
+function groupBlobsByName<Blob extends { readonly name: string }>(
+  blobs: readonly Blob[],
+): Map<string, Blob[]> {
   const named = new Map<string, Blob[]>()
   for (const blob of blobs) {
     const known = named.get(blob.name)
@@ -249,12 +256,14 @@ function filterOlmVisibleFields(
   result: BlobFields,
 ): string[] {
   return differing.filter(
-    (field) => toOlmVisibleText(field, base.get(field)) !== toOlmVisibleText(field, result.get(field)),
+    (field) =>
+      formatOlmVisibleFieldText(field, base.get(field)) !==
+      formatOlmVisibleFieldText(field, result.get(field)),
   )
 }
 
 /** Returns the text of a field as OLM reads it, for comparison. Ignores the order of lists. */
-function toOlmVisibleText(field: string, value: BlobFieldValue): string {
+function formatOlmVisibleFieldText(field: string, value: BlobFieldValue): string {
   const bundle = blobShapes['olm.bundle']
   const shape = typeof bundle === 'object' ? getFieldShape(bundle, field) : 'any'
   if (shape === undefined || value === undefined) return ''

@@ -7,7 +7,7 @@ import type {
   CatalogChange,
   PullRequestChange,
   PackageChange,
-  ReferenceListChange,
+  CompositeImageListChange,
   TouchedPath,
   NewImageReference,
 } from './change.ts'
@@ -16,17 +16,17 @@ import { comparePackage } from './compare-package.ts'
 import { collectAncestorDirectories, type RepositoryLayout } from './layout/layout.ts'
 import { groupBlobsByPackage } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
-import { canBeReferenceList, parseReferenceList } from './references/reference-list.ts'
+import { isPossibleCompositeImageListPath, parseCompositeImageList } from './references/reference-list.ts'
 
 export interface DescribeChangeInput {
   readonly paths: readonly PathChange[]
   readonly layout: RepositoryLayout
   /** Whole catalogs on both sides. Untouched ones are ignored. */
-  readonly catalogs: readonly CatalogPair[]
+  readonly catalogs: readonly BaseAndResultCatalog[]
   readonly treeFiles: TreeFileReader
 }
 
-export interface CatalogPair {
+export interface BaseAndResultCatalog {
   readonly root: string
   readonly version?: string
   /** Absent for a new catalog. */
@@ -42,14 +42,14 @@ export function describeChange({
   catalogs,
   treeFiles,
 }: DescribeChangeInput): PullRequestChange {
-  const lists: ReferenceListChange[] = []
+  const lists: CompositeImageListChange[] = []
   const touched = [...paths]
     .sort((a, b) => compareStrings(a.path, b.path))
     .map((path): TouchedPath => {
       const role = classifyPath(path.path, layout)
       const list =
         role.kind === 'infrastructure' && role.odd === undefined
-          ? compareReferenceLists(path, treeFiles)
+          ? compareCompositeImageLists(path, treeFiles)
           : undefined
       if (list) lists.push(list)
       return { ...path, role: list ? { kind: 'references' } : role }
@@ -67,13 +67,16 @@ export function describeChange({
   return {
     paths: touched,
     catalogs: changes,
-    references: [...changes.flatMap(findNewImageReferences), ...lists.flatMap(findNewListedReferences)],
+    references: [
+      ...changes.flatMap(findNewImageReferences),
+      ...lists.flatMap(findNewCompositeListReferences),
+    ],
     ...(lists.length > 0 && { lists }),
   }
 }
 
 function describeCatalogChange(
-  pair: CatalogPair,
+  pair: BaseAndResultCatalog,
   differing: ReadonlySet<string>,
   treeFiles: TreeFileReader,
 ): CatalogChange {
@@ -98,7 +101,10 @@ function describeCatalogChange(
 }
 
 /** Files whose content differs, or that only one side reads because an .indexignore changed. */
-function findTouchedFiles({ root, base, result }: CatalogPair, differing: ReadonlySet<string>): Set<string> {
+function findTouchedFiles(
+  { root, base, result }: BaseAndResultCatalog,
+  differing: ReadonlySet<string>,
+): Set<string> {
   const before = new Set(base?.files.map(({ path }) => path))
   const after = new Set(result?.files.map(({ path }) => path))
   const touched = new Set<string>()
@@ -128,22 +134,23 @@ function compareStrings(a: string, b: string): number {
  * Returns the change of one list. Returns undefined if either side is not a list or a plain file, if the lines around
  * the entries differ, if the remaining entries changed their order, or if no entry differs.
  */
-function compareReferenceLists(
+function compareCompositeImageLists(
   change: PathChange,
   treeFiles: TreeFileReader,
-): ReferenceListChange | undefined {
+): CompositeImageListChange | undefined {
   const { path, before, after } = change
-  if (!canBeReferenceList(path) || before?.mode !== '100644' || after?.mode !== '100644') return undefined
+  if (!isPossibleCompositeImageListPath(path) || before?.mode !== '100644' || after?.mode !== '100644')
+    return undefined
   const [left, right] = [treeFiles.read('base', path), treeFiles.read('result', path)]
-  const base = left && parseReferenceList(left)
-  const result = right && parseReferenceList(right)
+  const base = left && parseCompositeImageList(left)
+  const result = right && parseCompositeImageList(right)
   if (!base || !result || base.frame !== result.frame) return undefined
   const old = new Map(base.references.map((reference) => [reference.name, reference]))
   const now = new Map(result.references.map((reference) => [reference.name, reference]))
   const sharedNames = (names: Iterable<string>) =>
     [...names].filter((name) => old.has(name) && now.has(name)).join()
   if (sharedNames(old.keys()) !== sharedNames(now.keys())) return undefined
-  const list: ReferenceListChange = {
+  const list: CompositeImageListChange = {
     path,
     added: result.references
       .filter(({ name }) => !old.has(name))
@@ -197,12 +204,12 @@ export function findNewImageReferences({ base, result }: CatalogChange): NewImag
   return found
 }
 
-function findNewListedReferences({
+function findNewCompositeListReferences({
   path,
   added,
   updated,
   known,
-}: ReferenceListChange): readonly NewImageReference[] {
+}: CompositeImageListChange): readonly NewImageReference[] {
   const named = [...added, ...updated.map(({ after, ...entry }) => ({ ...entry, image: after }))]
   return named
     .filter(({ image }) => !known.includes(image))

@@ -1,7 +1,7 @@
 // Branded ids, so that one kind of id cannot be passed as another.
 
-declare const brand: unique symbol
-type Branded<T, Name extends string> = T & { readonly [brand]: Name }
+declare const brandSymbol: unique symbol
+type Branded<T, Name extends string> = T & { readonly [brandSymbol]: Name }
 
 /** The object id of a Git commit: 40 (or 64) lowercase hexadecimal digits. */
 export type CommitSha = Branded<string, 'CommitSha'>

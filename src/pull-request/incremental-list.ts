@@ -3,33 +3,33 @@
 import type { TreePathEntry } from './path-change.ts'
 import { findLowerBound } from './sorted-paths.ts'
 
-type PathEntry = string | { readonly path: string }
+type PathOrPathEntry = string | { readonly path: string }
 
 /** The entries that a list lost and gained, both sorted by path. A changed entry is in both. */
-export interface ListPatch<Entry extends PathEntry> {
+export interface PathListPatch<Entry extends PathOrPathEntry> {
   readonly removed: readonly Entry[]
   readonly added: readonly Entry[]
 }
 
-interface ListOrigin {
+interface PatchedPathListOrigin {
   /** Weak, because a branch's tips form an endless chain. */
-  readonly from: WeakRef<readonly PathEntry[]>
-  readonly patch: ListPatch<PathEntry>
+  readonly from: WeakRef<readonly PathOrPathEntry[]>
+  readonly patch: PathListPatch<PathOrPathEntry>
 }
 
-const originByList = new WeakMap<readonly PathEntry[], ListOrigin>()
+const originByPatchedPathList = new WeakMap<readonly PathOrPathEntry[], PatchedPathListOrigin>()
 
 /** Recomputing costs no more than following a longer chain. */
 const maxPatchChainLength = 32
 
-const maxPendingArrayRuns = 10_000
+const maxRunsBeforeFlattening = 10_000
 
-const getEntryPath = (entry: PathEntry): string => (typeof entry === 'string' ? entry : entry.path)
+const getEntryPath = (entry: PathOrPathEntry): string => (typeof entry === 'string' ? entry : entry.path)
 
 /** Applies the differences and stores the origin. Returns the list itself if there are no differences. */
-export function patchList<Entry extends PathEntry>(
+export function applyPathListPatch<Entry extends PathOrPathEntry>(
   list: readonly Entry[],
-  patch: ListPatch<Entry>,
+  patch: PathListPatch<Entry>,
 ): readonly Entry[] {
   const { removed, added } = patch
   if (removed.length === 0 && added.length === 0) return list
@@ -51,11 +51,11 @@ export function patchList<Entry extends PathEntry>(
     next = here !== undefined && removedPaths.has(path) && getEntryPath(here) === path ? at + 1 : at
     const entry = arriving.get(path)
     if (entry !== undefined) runs.push([entry])
-    if (runs.length > maxPendingArrayRuns) join()
+    if (runs.length > maxRunsBeforeFlattening) join()
   }
   runs.push(list.slice(next))
   join()
-  originByList.set(patched, { from: new WeakRef(list), patch })
+  originByPatchedPathList.set(patched, { from: new WeakRef(list), patch })
   return patched
 }
 
@@ -63,19 +63,19 @@ export function patchList<Entry extends PathEntry>(
  * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must return the same
  * result. Cached for the lifetime of the list.
  */
-export function memoizePerList<Entry extends PathEntry, Value>(
+export function memoizePerPathList<Entry extends PathOrPathEntry, Value>(
   full: (list: readonly Entry[]) => Value,
-  patched: (value: Value, patch: ListPatch<Entry>) => Value,
+  patched: (value: Value, patch: PathListPatch<Entry>) => Value,
 ): (list: readonly Entry[]) => Value {
-  const made = new WeakMap<readonly PathEntry[], { readonly value: Value }>()
+  const made = new WeakMap<readonly PathOrPathEntry[], { readonly value: Value }>()
   return (list) => {
-    const steps: { readonly to: readonly PathEntry[]; readonly patch: ListPatch<Entry> }[] = []
-    let from: readonly PathEntry[] | undefined = list
+    const steps: { readonly to: readonly PathOrPathEntry[]; readonly patch: PathListPatch<Entry> }[] = []
+    let from: readonly PathOrPathEntry[] | undefined = list
     let known = made.get(list)
     while (known === undefined && from !== undefined && steps.length < maxPatchChainLength) {
-      const origin: ListOrigin | undefined = originByList.get(from)
+      const origin: PatchedPathListOrigin | undefined = originByPatchedPathList.get(from)
       // An origin is always a list of the same kind.
-      if (origin !== undefined) steps.push({ to: from, patch: origin.patch as ListPatch<Entry> })
+      if (origin !== undefined) steps.push({ to: from, patch: origin.patch as PathListPatch<Entry> })
       from = origin?.from.deref()
       known = from && made.get(from)
     }
@@ -88,18 +88,18 @@ export function memoizePerList<Entry extends PathEntry, Value>(
 }
 
 /** Filters a list in order. Returns the same object until a member changes. */
-export function createListFilter<Entry extends PathEntry>(
+export function createPathListFilter<Entry extends PathOrPathEntry>(
   isWanted: (entry: Entry) => boolean,
 ): (list: readonly Entry[]) => readonly Entry[] {
-  return memoizePerList<Entry, readonly Entry[]>(
+  return memoizePerPathList<Entry, readonly Entry[]>(
     (list) => list.filter(isWanted),
     (wanted, { removed, added }) =>
-      patchList(wanted, { removed: removed.filter(isWanted), added: added.filter(isWanted) }),
+      applyPathListPatch(wanted, { removed: removed.filter(isWanted), added: added.filter(isWanted) }),
   )
 }
 
 /** Counts members by key, ignoring those without one. Returns the same object until a key changes. */
-export function createKeyCollector<Entry extends PathEntry>(
+export function createPathListKeyCollector<Entry extends PathOrPathEntry>(
   keyOf: (entry: Entry) => string | undefined,
 ): (list: readonly Entry[]) => ReadonlySet<string> {
   const change = (counts: Map<string, number>, entries: readonly Entry[], by: number) => {
@@ -108,7 +108,7 @@ export function createKeyCollector<Entry extends PathEntry>(
       if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + by)
     }
   }
-  const counted = memoizePerList<
+  const counted = memoizePerPathList<
     Entry,
     { readonly counts: ReadonlyMap<string, number>; keys: ReadonlySet<string> }
   >(
@@ -133,11 +133,11 @@ export function createKeyCollector<Entry extends PathEntry>(
 }
 
 /** The paths of entries. Returns the same object for related trees with the same paths. */
-export const getEntryPaths = memoizePerList<TreePathEntry, readonly string[]>(
+export const getEntryPaths = memoizePerPathList<TreePathEntry, readonly string[]>(
   (entries) => entries.map(getEntryPath),
   (paths, { removed, added }) => {
     const [removedPaths, arriving] = [new Set(removed.map(getEntryPath)), new Set(added.map(getEntryPath))]
-    return patchList(paths, {
+    return applyPathListPatch(paths, {
       removed: [...removedPaths].filter((path) => !arriving.has(path)),
       added: [...arriving].filter((path) => !removedPaths.has(path)),
     })

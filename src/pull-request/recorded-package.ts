@@ -2,7 +2,7 @@
 // that a page reads one row.
 import type { PackageGraph } from '@catalog-bot/fbc/graph/package-graph'
 import { buildPackageGraphs } from '@catalog-bot/fbc/graph/package-graph'
-import { findBundlesReachingHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
 import { compareVersions, parseVersion } from '@catalog-bot/fbc/versions/version'
 import type { BundleBlob, Catalog, CsvMetadata } from '@catalog-bot/fbc/facts/catalog'
 import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
@@ -127,7 +127,7 @@ export function* toRecordedPackages(
     const versions = new Map(own.map(({ bundle, parsed }) => [bundle.name, parsed]))
     const reaching = new Set(
       its.flatMap(({ entries }) => [
-        ...findBundlesReachingHead(
+        ...findBundlesReachingChannelHead(
           entries,
           entries.map((entry) => {
             const version = versions.get(entry.name)
@@ -180,7 +180,7 @@ export function* toRecordedPackages(
         }
       }),
       bundles: recorded,
-      images: collectImages(own.map(({ bundle }) => bundle)),
+      images: collectRecordedImages(own.map(({ bundle }) => bundle)),
       ...(graph && edges !== undefined && edges <= maxGraphEdges && { graph }),
     }
   }
@@ -217,7 +217,7 @@ function findCsvMetadata({ properties }: BundleBlob): CsvMetadata | undefined {
   return found?.value as CsvMetadata | undefined
 }
 
-function collectImages(bundles: readonly BundleBlob[]): readonly RecordedImage[] {
+function collectRecordedImages(bundles: readonly BundleBlob[]): readonly RecordedImage[] {
   const images = new Map<string, Set<string>>()
   for (const { name, image, relatedImages } of bundles)
     for (const reference of [image, ...relatedImages.map((related) => related.image)]) {

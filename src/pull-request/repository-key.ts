@@ -8,6 +8,6 @@ export function toRepositoryKey({ owner, name }: RepositoryName): string {
 }
 
 /** `owner/name#7` in lowercase. */
-export function toPullKey(repository: RepositoryName, pull: PullNumber): string {
+export function toPullRequestKey(repository: RepositoryName, pull: PullNumber): string {
   return `${toRepositoryKey(repository)}#${pull}`
 }

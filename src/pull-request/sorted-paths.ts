@@ -21,23 +21,23 @@ export function findLowerBound<Entry>(
 }
 
 export function hasPath(sorted: readonly string[], path: string): boolean {
-  return sorted[findLowerBound(sorted, path, identity)] === path
+  return sorted[findLowerBound(sorted, path, returnPathUnchanged)] === path
 }
 
 /** Whether any path is below the directory. All paths are below ''. */
-export function hasPathBelow(sorted: readonly string[], directory: string): boolean {
+export function hasPathUnder(sorted: readonly string[], directory: string): boolean {
   if (directory === '') return sorted.length > 0
   const prefix = `${directory}/`
-  return sorted[findLowerBound(sorted, prefix, identity)]?.startsWith(prefix) === true
+  return sorted[findLowerBound(sorted, prefix, returnPathUnchanged)]?.startsWith(prefix) === true
 }
 
-export function findPathsBelow(sorted: readonly string[], directory: string): readonly string[] {
+export function findPathsUnder(sorted: readonly string[], directory: string): readonly string[] {
   if (directory === '') return sorted
   // '0' follows the slash in ASCII.
   return sorted.slice(
-    findLowerBound(sorted, `${directory}/`, identity),
-    findLowerBound(sorted, `${directory}0`, identity),
+    findLowerBound(sorted, `${directory}/`, returnPathUnchanged),
+    findLowerBound(sorted, `${directory}0`, returnPathUnchanged),
   )
 }
 
-const identity = (path: string): string => path
+const returnPathUnchanged = (path: string): string => path

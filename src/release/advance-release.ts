@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto'
 import type { PullNumber } from '../pull-request/ids.ts'
 import { formatBundleImage } from '../config/bundle-release.ts'
 import type { Config } from '../config/config.ts'
-import { parseDuration } from '../config/publish.ts'
+import { parseHoursOrDaysToMs } from '../config/publish.ts'
 import type { BundleImage, ReadyRelease, ReleaseResult } from './worker/release-messages.ts'
 import { GitError } from '../adapters/git/git-error.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { publishMissingChecks } from '../jobs/publish-checks.ts'
 import { renderReleaseCheck, renderReleaseProblem, type ReleasePullProblem } from '../report/release-pull.ts'
-import type { OwnPull } from '../ports/forge.ts'
+import type { BotPullRequest } from '../ports/forge.ts'
 import type { MergeRecords } from '../ports/merge-records.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import { addDigestToCheckRunContent } from '../jobs/publish-report.ts'
@@ -21,7 +21,7 @@ import {
   type ReleaseBaseBranch,
 } from './open-release.ts'
 import type { PendingRelease } from './release-state.ts'
-import type { Registries } from '../catalogs/registries.ts'
+import type { EvaluationRegistries } from '../catalogs/registries.ts'
 
 type RegistryLookupResult<T> =
   | { readonly kind: 'found'; readonly value: T }
@@ -85,7 +85,7 @@ export async function advanceRelease(
 async function applyComputedRelease(
   step: ReleaseStepInput,
   computed: Exclude<ReleaseResult, { kind: 'awaited' }>,
-  own: OwnPull | undefined,
+  own: BotPullRequest | undefined,
   ctx: ReleaseContext,
 ): Promise<PendingRelease | undefined> {
   const { entry, base } = step
@@ -123,7 +123,7 @@ async function applyComputedRelease(
 async function openOrUpdateReleasePull(
   step: ReleaseStepInput,
   readyRelease: ReadyRelease,
-  own: OwnPull | undefined,
+  own: BotPullRequest | undefined,
   ctx: ReleaseContext,
 ): Promise<PendingRelease> {
   const { base } = step
@@ -199,7 +199,7 @@ async function resolveReleaseImage(step: ReleaseStepInput, ctx: ReleaseContext):
 /** The registry has no clear answer. People are notified after the configured time. */
 async function scheduleRegistryRetry(
   step: ReleaseStepInput,
-  own: OwnPull | undefined,
+  own: BotPullRequest | undefined,
   ctx: ReleaseContext,
   reason: string,
 ): Promise<PendingRelease> {
@@ -207,7 +207,7 @@ async function scheduleRegistryRetry(
   const now = ctx.app.clock.now()
   const wait = Math.min(minReleaseRetryDelayMs * 2 ** Math.min(entry.tries, 20), maxReleaseRetryDelayMs)
   const next = { ...entry, tries: entry.tries + 1, again: now + wait }
-  const reportAfterMs = parseDuration(config.bundles.release.wait) ?? 0
+  const reportAfterMs = parseHoursOrDaysToMs(config.bundles.release.wait) ?? 0
   if (own !== undefined || now - entry.since < reportAfterMs) return next
   const image =
     entry.image ?? formatBundleImage(config.bundles.image ?? '', entry.directory, entry.version) ?? ''
@@ -262,7 +262,7 @@ async function findMergedPullByCommit(
 /** Ignores cached tags, because the tag is probably being pushed now. */
 async function resolveImageDigest(
   image: string,
-  registries: Registries,
+  registries: EvaluationRegistries,
 ): Promise<RegistryLookupResult<string>> {
   const answer = await registries.refreshImage(image, AbortSignal.timeout(registryTimeoutMs))
   if (answer.kind !== 'ok') return { kind: 'not-yet', reason: answer.reason }
@@ -272,7 +272,7 @@ async function resolveImageDigest(
 /** `reference`: by digest. An image that is not a bundle has no content. */
 async function fetchBundleImage(
   reference: string,
-  registries: Registries,
+  registries: EvaluationRegistries,
 ): Promise<RegistryLookupResult<BundleImage>> {
   const answer = await registries.forEvaluation()({ kind: 'bundle', reference })
   switch (answer.kind) {

@@ -11,7 +11,7 @@ import {
   formatReleaseTitle,
   type ReleasePullView,
 } from '../report/release-pull.ts'
-import { ownBranchPrefix, type OwnPull, type CommitFile } from '../ports/forge.ts'
+import { botBranchPrefix, type BotPullRequest, type CommitFile } from '../ports/forge.ts'
 import type { JobContext } from '../jobs/job-context.ts'
 import type { PendingRelease } from './release-state.ts'
 
@@ -20,7 +20,7 @@ export function formatReleaseBranchName({
   directory,
   version,
 }: Pick<PendingRelease, 'directory' | 'version'>): string {
-  return `${ownBranchPrefix}${directory}/${version}`
+  return `${botBranchPrefix}${directory}/${version}`
 }
 
 export interface ReleaseBaseBranch {
@@ -37,7 +37,7 @@ export async function openReleasePull(
   entry: PendingRelease,
   release: ReadyRelease & Pick<ReleasePullView, 'image' | 'pull'>,
   base: ReleaseBaseBranch,
-  own: OwnPull | undefined,
+  own: BotPullRequest | undefined,
   { forge, repository }: Pick<JobContext, 'forge' | 'repository'>,
   saveRelease: (entry: PendingRelease) => Promise<void>,
 ): Promise<PendingRelease> {

@@ -14,7 +14,7 @@ import { acquireRenewedLease } from '../jobs/renewed-lease.ts'
 import { releaseStateNamespace, type ReleaseState, type PendingRelease } from './release-state.ts'
 import { advanceRelease } from './advance-release.ts'
 import { parseBundlePath } from '../pull-request/layout/bundle-directory.ts'
-import { hasManifestFile } from '../catalogs/read-bundle-files.ts'
+import { hasManifestsDirectory } from '../catalogs/read-bundle-files.ts'
 import type { GitRepository } from '../ports/repository.ts'
 
 interface MergedBundle {
@@ -222,7 +222,7 @@ async function findChangedBundles(
   }
   const found = new Map<string, BundleDirectoryId>()
   for (const [root, { directory, version, isConfigured }] of touched) {
-    const isThere = async (tree: TreeSha) => hasManifestFile(await repository.list(tree, root), root)
+    const isThere = async (tree: TreeSha) => hasManifestsDirectory(await repository.list(tree, root), root)
     if ((await isThere(after)) && (isConfigured || !(await isThere(before))))
       found.set(root, { directory, version })
     // Stop early instead of reading every directory of a mass import.

@@ -13,7 +13,7 @@ import { checkNamePrefix, type ReportedAnnotation, type ReportedCheck } from './
 import { createTracedLineLookup } from './traced-line.ts'
 import type { InstallStep, InstallVerdict, InstallStepOutcome } from '../checks/install/install-report.ts'
 import type { InstallSummary } from '../checks/install/install-summary.ts'
-import { remarkLabels } from './describe-install.ts'
+import { installRemarkLabels } from './describe-install.ts'
 
 const iconByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: '✅',
@@ -23,7 +23,7 @@ const iconByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   'left out': '➖',
 }
 
-const installLabels: Readonly<Record<InstallVerdict | 'other format', string>> = {
+const installVerdictLabels: Readonly<Record<InstallVerdict | 'other format', string>> = {
   yes: '✅ yes',
   no: '❌ no',
   unknown: '❔ inconclusive',
@@ -157,7 +157,7 @@ function formatInstallTitle({ package: its, channel, bundle, catalogs }: Install
 function renderAcceptanceTable({ acceptance }: InstallSummary): readonly string[] {
   const rows = acceptance.map(({ target, installs, because }) => {
     const why = because.map((reason) => toTableCodeSpan(reason, 300)).join('; ')
-    return `| ${target} | ${installLabels[installs]} | ${why} |`
+    return `| ${target} | ${installVerdictLabels[installs]} | ${why} |`
   })
   return ['| Target | Installs | Reason |', '|---|---|---|', ...rows]
 }
@@ -174,7 +174,8 @@ function renderInstallStep({ title, outcome, facts, remarks }: InstallStep): rea
     `- ${iconByStepOutcome[outcome]} ${title}${outcome === 'left out' ? ' (skipped)' : ''}`,
     ...facts.map((fact) => `  - ${escapeMarkdown(fact)}`),
     ...remarks.map(
-      ({ kind, says, targets }) => `  - ${remarkLabels[kind]} ${targets.join(', ')}: ${escapeMarkdown(says)}`,
+      ({ kind, says, targets }) =>
+        `  - ${installRemarkLabels[kind]} ${targets.join(', ')}: ${escapeMarkdown(says)}`,
     ),
   ]
 }

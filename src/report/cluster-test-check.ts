@@ -6,7 +6,7 @@ import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-t
 import { formatElapsed } from './describe-cluster-tests.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { checkNamePrefix, type ReportedCheck } from './reported-check.ts'
 
 export type ClusterTestView =
@@ -114,7 +114,7 @@ function* describeClusterTestReport(report: ClusterTestReport): Generator<string
     yield [
       `<details><summary>${escapeMarkdown(title)}</summary>`,
       '',
-      renderFencedBlock('', lines.map(toPrintable).join('\n')),
+      renderFencedBlock('', lines.map(escapeNonPrintableCharacters).join('\n')),
       '',
       '</details>',
     ].join('\n')

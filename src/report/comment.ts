@@ -3,10 +3,10 @@
 import type { CheckOutcome, SuggestedPatch } from '../checks/check.ts'
 import type { PullVerdict } from '../policy/verdict.ts'
 import { countFindings, formatFindingCounts } from './count-findings.ts'
-import { truncateText, maxTextLength } from './truncate-text.ts'
+import { truncateText, maxGitHubTextLength } from './truncate-text.ts'
 import {
   compareBySeverity,
-  renderErrorBoxes,
+  renderErrorDetails,
   formatOverrideHelp,
   renderBaseErrorsTable,
   renderWarningsTable,
@@ -15,7 +15,7 @@ import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { renderMermaidBlock } from './fenced-mermaid.ts'
 import { formatChecksUrl, formatCommitUrl } from './github-urls.ts'
-import { collectErrors, decideNextSteps, type NextStep } from './next-steps.ts'
+import { collectRequiredCheckErrors, decideNextSteps, type NextStep } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import { checkNamePrefix } from './reported-check.ts'
 
@@ -24,46 +24,46 @@ export const commentMarker = '<!-- catalog-bot:report -->'
 
 const maxSuggestedPatches = 3
 /** Larger graphs are collapsed to keep the next steps on screen. */
-const maxUnfoldedGraphNodes = 12
-const maxUnfoldedChangeLines = 3
+const maxUncollapsedGraphNodes = 12
+const maxUncollapsedChangeLines = 3
 
-interface ShortenedCommentOptions {
+interface CommentShorteningOptions {
   readonly withoutOffers?: boolean
 }
 
 /** Omits whole parts that do not fit, because part of a patch or graph is useless. */
 export function renderComment(
   verdict: PullVerdict,
-  options: ReportOptions & ShortenedCommentOptions,
+  options: ReportOptions & CommentShorteningOptions,
 ): string {
-  const body = renderSections(verdict, options).join('\n\n')
-  if (body.length > maxTextLength && options.graph !== undefined)
+  const body = renderCommentSections(verdict, options).join('\n\n')
+  if (body.length > maxGitHubTextLength && options.graph !== undefined)
     return renderComment(verdict, { ...options, graph: undefined })
-  if (body.length > maxTextLength && options.withoutOffers !== true)
+  if (body.length > maxGitHubTextLength && options.withoutOffers !== true)
     return renderComment(verdict, { ...options, withoutOffers: true })
   return `${truncateText(body)}\n\n${renderFooter(verdict, options)}`
 }
 
-function renderSections(
+function renderCommentSections(
   verdict: PullVerdict,
-  options: ReportOptions & ShortenedCommentOptions,
+  options: ReportOptions & CommentShorteningOptions,
 ): readonly string[] {
   const { landed, traceId } = options
   const steps = landed === undefined && traceId === undefined ? decideNextSteps(verdict) : []
-  const change = renderChanges(options)
-  const errors = landed === undefined ? collectErrors(verdict).toSorted(compareBySeverity) : []
-  const others = collectOtherFindings(verdict, errors)
+  const change = renderCatalogChangeSummary(options)
+  const errors = landed === undefined ? collectRequiredCheckErrors(verdict).toSorted(compareBySeverity) : []
+  const others = collectFindingsExceptErrors(verdict, errors)
   const ownErrors = errors.filter(({ isOnBase }) => isOnBase !== true)
   const baseErrors = errors.filter(({ isOnBase }) => isOnBase === true)
   return [
     commentMarker,
-    `### ${renderHeadline(steps, options)}`,
+    `### ${renderCommentHeadline(steps, options)}`,
     ...change.open,
-    ...(landed === undefined ? [] : renderMergeResult(landed, options)),
+    ...(landed === undefined ? [] : renderMergeResultSection(landed, options)),
     ...(options.meanwhile ?? []).map((line) => `> ${line}`),
-    ...renderErrorBoxes(ownErrors, verdict, options, (options.meanwhile ?? []).length > 0),
+    ...renderErrorDetails(ownErrors, verdict, options, (options.meanwhile ?? []).length > 0),
     ...(ownErrors.length > 0 ? formatOverrideHelp(ownErrors) : []),
-    ...renderGraph(options.graph, landed !== undefined),
+    ...renderUpgradeGraph(options.graph, landed !== undefined),
     // After a merge, the check results no longer matter.
     ...(verdict.outcomes.length > 0 && landed === undefined
       ? [renderChecksLine(verdict.outcomes, errors.length === 0, options)]
@@ -73,11 +73,11 @@ function renderSections(
     ...(baseErrors.length > 0 ? [renderBaseErrorsTable(baseErrors, verdict, options)] : []),
     ...(others.length > 0 ? [renderWarningsTable(others, verdict, options)] : []),
     ...(options.withoutOffers === true ? [] : renderSuggestedPatches(verdict)),
-    ...renderCommands(options),
+    ...renderSlashCommandSection(options),
   ]
 }
 
-function collectOtherFindings(
+function collectFindingsExceptErrors(
   { outcomes }: PullVerdict,
   errors: CheckOutcome['findings'],
 ): CheckOutcome['findings'] {
@@ -88,7 +88,7 @@ function collectOtherFindings(
     .toSorted(compareBySeverity)
 }
 
-function renderHeadline(
+function renderCommentHeadline(
   steps: readonly NextStep[],
   { landed, published, traceId, page }: ReportOptions,
 ): string {
@@ -108,12 +108,12 @@ function renderHeadline(
 }
 
 /** The summary or a few lines, with the rest collapsed. */
-function renderChanges({ summary, changeLines }: ReportOptions): {
+function renderCatalogChangeSummary({ summary, changeLines }: ReportOptions): {
   open: readonly string[]
   folded: readonly string[]
 } {
   const list = changeLines.join('\n')
-  if (summary === undefined && changeLines.length <= maxUnfoldedChangeLines)
+  if (summary === undefined && changeLines.length <= maxUncollapsedChangeLines)
     return { open: list === '' ? [] : [list], folded: [] }
   const folded = `<details><summary>All changes</summary>\n\n${list}\n\n</details>`
   // The summary already names a single package with its version and head.
@@ -121,7 +121,10 @@ function renderChanges({ summary, changeLines }: ReportOptions): {
   return { open: summary === undefined ? [] : [summary], folded: isSummarized || list === '' ? [] : [folded] }
 }
 
-function renderMergeResult(mergeCommit: string, { published, page }: ReportOptions): readonly string[] {
+function renderMergeResultSection(
+  mergeCommit: string,
+  { published, page }: ReportOptions,
+): readonly string[] {
   if (published === undefined) return []
   const failed =
     published.state === 'failed'
@@ -133,11 +136,11 @@ function renderMergeResult(mergeCommit: string, { published, page }: ReportOptio
   ]
 }
 
-function renderGraph(graph: string | undefined, isHistory: boolean): readonly string[] {
+function renderUpgradeGraph(graph: string | undefined, isHistory: boolean): readonly string[] {
   if (graph === undefined) return []
   const drawn = renderMermaidBlock(graph)
   const nodes = graph.split('\n').filter((line) => /^c\d+n\d+\[/.test(line)).length
-  if (nodes <= maxUnfoldedGraphNodes && !isHistory) return [drawn]
+  if (nodes <= maxUncollapsedGraphNodes && !isHistory) return [drawn]
   return [`<details><summary>Upgrade graph</summary>\n\n${drawn}\n\n</details>`]
 }
 
@@ -195,7 +198,7 @@ function renderSuggestedPatch({ path, template, patch }: SuggestedPatch): string
   ].join('\n\n')
 }
 
-function renderCommands({ commandLines = [] }: ReportOptions): readonly string[] {
+function renderSlashCommandSection({ commandLines = [] }: ReportOptions): readonly string[] {
   return commandLines.length === 0 ? [] : [['**Commands**', '', ...commandLines].join('\n')]
 }
 

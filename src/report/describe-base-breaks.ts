@@ -3,7 +3,7 @@ import type { CommitSha, PullNumber } from '../pull-request/ids.ts'
 import { toCodeSpan } from './escape.ts'
 import { formatCommitUrl, formatPullUrl, type PullUrlParts } from './github-urls.ts'
 
-export interface BaseBreak {
+export interface BaseBranchBreakage {
   /** From the repository's root. */
   readonly file: string
   readonly errors: number
@@ -12,8 +12,8 @@ export interface BaseBreak {
 }
 
 /** One line of Markdown per file. `pulls`: pull requests that catalog-bot merged, by their merge commits. */
-export function describeBaseBreaks(
-  breaks: readonly BaseBreak[] | undefined,
+export function describeBaseBranchBreakages(
+  breaks: readonly BaseBranchBreakage[] | undefined,
   pulls: ReadonlyMap<CommitSha, PullNumber>,
   page: PullUrlParts,
   branch: string,
@@ -32,7 +32,7 @@ export function describeBaseBreaks(
 }
 
 /** One line per file, for a terminal. */
-export function describeBaseBreaksAsText(breaks: readonly BaseBreak[]): readonly string[] {
+export function describeBaseBreakagesAsText(breaks: readonly BaseBranchBreakage[]): readonly string[] {
   return breaks.map(({ file, errors, commit }) => {
     const since = commit === undefined ? '' : ` since commit ${commit.slice(0, 12)}`
     return `The base branch already has ${errors === 1 ? 'an error' : `${errors} errors`} in ${file}${since}. Your change didn't cause ${errors === 1 ? 'it' : 'them'}.`

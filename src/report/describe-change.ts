@@ -5,48 +5,48 @@ import type {
   CatalogChange,
   PullRequestChange,
   PackageChange,
-  ReferenceListChange,
+  CompositeImageListChange,
   TouchedPath,
 } from '../pull-request/change.ts'
 import { getBundleVersion, groupBlobsByPackage, type PackageBlobs } from '../pull-request/package-blobs.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { toCodeSpan } from './escape.ts'
 
 /** Strings are trusted. A `name` is untrusted and shown as code. */
-export type LineSegment = string | { readonly name: string }
+export type DescriptionLineSegment = string | { readonly name: string }
 export interface DescriptionLine {
   /** 0 for a package or a group of files, 1 for a change in it. */
   readonly depth: 0 | 1
-  readonly words: readonly LineSegment[]
+  readonly words: readonly DescriptionLineSegment[]
 }
 
 /** Longer lists are truncated. */
-const maxShownNames = 5
-const maxShownLines = 60
+const maxDisplayedNames = 5
+const maxDisplayedChangeLines = 60
 
 /** Lists packages first. Combines equal changes of a package in several catalogs. */
 export function describeChangeLines(change: PullRequestChange): DescriptionLine[] {
   const lines = [
     ...describePackages(change.catalogs),
     ...(change.lists ?? []).flatMap(describeReferenceList),
-    ...describeFiles(change.paths),
+    ...describeTouchedFiles(change.paths),
   ]
   if (lines.length === 0) return [describeUnchangedContent(change.paths)]
-  if (lines.length <= maxShownLines) return lines
-  const left = lines.length - maxShownLines
-  return [...lines.slice(0, maxShownLines), { depth: 0, words: [`… and ${left} more lines.`] }]
+  if (lines.length <= maxDisplayedChangeLines) return lines
+  const left = lines.length - maxDisplayedChangeLines
+  return [...lines.slice(0, maxDisplayedChangeLines), { depth: 0, words: [`… and ${left} more lines.`] }]
 }
 
 /** For moved or reformatted blobs, which change files but not the catalog. */
 function describeUnchangedContent(paths: readonly TouchedPath[]): DescriptionLine {
   if (paths.length === 0)
     return { depth: 0, words: ['No changes: the base branch already contains everything.'] }
-  const changed = formatCount(paths.length, 'file changes', 'files change')
+  const changed = formatCountWithNoun(paths.length, 'file changes', 'files change')
   return {
     depth: 0,
     words: [
       `No catalog changes. ${changed} without affecting the catalogs: `,
-      ...formatNames(paths.map(({ path }) => path)),
+      ...formatUntrustedNames(paths.map(({ path }) => path)),
     ],
   }
 }
@@ -61,12 +61,15 @@ export function formatChangeAsMarkdown(lines: readonly DescriptionLine[]): strin
 export function formatChangeAsText(lines: readonly DescriptionLine[]): string[] {
   return lines.map(
     ({ depth, words }) =>
-      `${'  '.repeat(depth)}${words.map((segment) => toPrintable(typeof segment === 'string' ? segment : segment.name)).join('')}`,
+      `${'  '.repeat(depth)}${words.map((segment) => escapeNonPrintableCharacters(typeof segment === 'string' ? segment : segment.name)).join('')}`,
   )
 }
 
 function describePackages(catalogs: readonly CatalogChange[]): DescriptionLine[] {
-  const described = new Map<string, { heading: LineSegment[]; where: string[]; lines: DescriptionLine[] }>()
+  const described = new Map<
+    string,
+    { heading: DescriptionLineSegment[]; where: string[]; lines: DescriptionLine[] }
+  >()
   for (const catalog of catalogs) {
     const changed = new Set(catalog.packages.map(({ name }) => name))
     const before = groupBlobsByPackage(catalog.base, changed)
@@ -82,7 +85,7 @@ function describePackages(catalogs: readonly CatalogChange[]): DescriptionLine[]
   return [...described.values()].flatMap(({ heading, where, lines }) => [
     {
       depth: 0 as const,
-      words: [...heading, ' in ', ...formatNames(where, 13), ...(lines.length > 0 ? [':'] : [])],
+      words: [...heading, ' in ', ...formatUntrustedNames(where, 13), ...(lines.length > 0 ? [':'] : [])],
     },
     ...lines,
   ])
@@ -92,18 +95,18 @@ function describePackage(
   change: PackageChange,
   base: PackageBlobs | undefined,
   result: PackageBlobs | undefined,
-): { heading: LineSegment[]; lines: DescriptionLine[] } {
+): { heading: DescriptionLineSegment[]; lines: DescriptionLine[] } {
   const label = createBundleLabeler(base, result)
   if (change.kind === 'removed') {
     const { removed } = change.bundles
-    return { heading: [' removed, with ', formatCount(removed.length, 'bundle')], lines: [] }
+    return { heading: [' removed, with ', formatCountWithNoun(removed.length, 'bundle')], lines: [] }
   }
   if (change.kind === 'added') {
-    const segments: LineSegment[] = [formatCount(change.bundles.added.length, 'bundle')]
+    const segments: DescriptionLineSegment[] = [formatCountWithNoun(change.bundles.added.length, 'bundle')]
     if (change.channels.added.length > 0)
       segments.push(
         change.channels.added.length === 1 ? ', channel ' : ', channels ',
-        ...formatNames(change.channels.added),
+        ...formatUntrustedNames(change.channels.added),
       )
     const blob = result?.packages[0]
     if (blob && blob.defaultChannel !== '') segments.push('; default channel ', { name: blob.defaultChannel })
@@ -118,7 +121,7 @@ function describePackage(
   return { heading: [], lines: clauses.map((words) => ({ depth: 1, words })) }
 }
 
-type BundleLabeler = (bundle: string) => LineSegment
+type BundleLabeler = (bundle: string) => DescriptionLineSegment
 
 /** Returns the version if it is unique in the package, otherwise the bundle name. */
 function createBundleLabeler(
@@ -142,7 +145,7 @@ function describeAddedBundles(
   change: PackageChange,
   result: PackageBlobs | undefined,
   label: BundleLabeler,
-): LineSegment[][] {
+): DescriptionLineSegment[][] {
   const listed = new Map<string, { channel: string; entry: ChannelEntry }[]>()
   for (const { name, entries } of result?.channels ?? [])
     // If a name appears twice in a channel, the first entry wins.
@@ -152,11 +155,11 @@ function describeAddedBundles(
       else listed.set(entry.name, [{ channel: name, entry }])
     }
   return change.bundles.added.map(({ name }) => {
-    const groups = new Map<string, { edges: LineSegment[]; channels: string[] }>()
+    const groups = new Map<string, { edges: DescriptionLineSegment[]; channels: string[] }>()
     for (const { channel, entry } of listed.get(name) ?? []) {
-      const edges: LineSegment[] = []
+      const edges: DescriptionLineSegment[] = []
       if (entry.replaces !== '') edges.push(', replaces ', label(entry.replaces))
-      if (entry.skips.length > 0) edges.push(', skips ', ...formatList(entry.skips.map(label), 3))
+      if (entry.skips.length > 0) edges.push(', skips ', ...formatSegmentList(entry.skips.map(label), 3))
       if (entry.skipRange !== '') edges.push(', skips the range ', { name: entry.skipRange })
       const key = JSON.stringify(edges)
       const group = groups.get(key) ?? { edges, channels: [] }
@@ -166,47 +169,50 @@ function describeAddedBundles(
     if (groups.size === 0) return [label(name), ' added, but not to any channel']
     const parts = [...groups.values()].map(({ edges, channels }) => [
       channels.length === 1 ? 'channel ' : 'channels ',
-      ...formatNames(channels),
+      ...formatUntrustedNames(channels),
       ...edges,
     ])
     return [label(name), ' added to ', ...parts.flatMap((part, at) => (at === 0 ? part : ['; to ', ...part]))]
   })
 }
 
-function describeEditedBundles({ bundles }: PackageChange, label: BundleLabeler): LineSegment[][] {
-  const lines: LineSegment[][] = bundles.changed.map(({ name, fields }) => [
+function describeEditedBundles({ bundles }: PackageChange, label: BundleLabeler): DescriptionLineSegment[][] {
+  const lines: DescriptionLineSegment[][] = bundles.changed.map(({ name, fields }) => [
     'published bundle ',
     label(name),
     ' edited: ',
-    ...formatNames(fields),
+    ...formatUntrustedNames(fields),
   ])
   if (bundles.removed.length > 0)
     lines.push([
       bundles.removed.length === 1 ? 'bundle ' : 'bundles ',
-      ...formatList(bundles.removed.map(({ name }) => label(name))),
+      ...formatSegmentList(bundles.removed.map(({ name }) => label(name))),
       ' removed',
     ])
   return lines
 }
 
-function describeChannels({ channels, bundles }: PackageChange, label: BundleLabeler): LineSegment[][] {
-  const lines: LineSegment[][] = []
+function describeChannels(
+  { channels, bundles }: PackageChange,
+  label: BundleLabeler,
+): DescriptionLineSegment[][] {
+  const lines: DescriptionLineSegment[][] = []
   if (channels.added.length > 0)
     lines.push([
       channels.added.length === 1 ? 'new channel ' : 'new channels ',
-      ...formatNames(channels.added),
+      ...formatUntrustedNames(channels.added),
     ])
   if (channels.removed.length > 0)
     lines.push([
       channels.removed.length === 1 ? 'channel ' : 'channels ',
-      ...formatNames(channels.removed),
+      ...formatUntrustedNames(channels.removed),
       ' removed',
     ])
   const isNew = new Set(bundles.added.map(({ name }) => name))
   const isGone = new Set(bundles.removed.map(({ name }) => name))
   for (const { name, head, entries } of channels.changed) {
-    const segments: LineSegment[] = []
-    const append = (...appended: LineSegment[]) =>
+    const segments: DescriptionLineSegment[] = []
+    const append = (...appended: DescriptionLineSegment[]) =>
       segments.push(segments.length === 0 ? ': ' : '; ', ...appended)
     if (head.before !== head.after)
       append(
@@ -217,10 +223,10 @@ function describeChannels({ channels, bundles }: PackageChange, label: BundleLab
       )
     const joining = entries.added.filter((entry) => !isNew.has(entry))
     const leaving = entries.removed.filter((entry) => !isGone.has(entry))
-    if (joining.length > 0) append(...formatList(joining.map(label)), ' added')
-    if (leaving.length > 0) append(...formatList(leaving.map(label)), ' removed')
+    if (joining.length > 0) append(...formatSegmentList(joining.map(label)), ' added')
+    if (leaving.length > 0) append(...formatSegmentList(leaving.map(label)), ' removed')
     if (entries.changed.length > 0)
-      append('changed upgrade edges of ', ...formatList(entries.changed.map(label)))
+      append('changed upgrade edges of ', ...formatSegmentList(entries.changed.map(label)))
     if (segments.length === 0 && entries.added.length + entries.removed.length === 0)
       append('changed properties')
     if (segments.length > 0) lines.push(['channel ', { name }, ...segments])
@@ -228,31 +234,41 @@ function describeChannels({ channels, bundles }: PackageChange, label: BundleLab
   return lines
 }
 
-function describePackageFields(change: PackageChange, label: BundleLabeler): LineSegment[][] {
+function describePackageFields(change: PackageChange, label: BundleLabeler): DescriptionLineSegment[][] {
   const { defaultChannel, metadata, deprecations, others } = change
-  const lines: LineSegment[][] = []
-  const subject = (schema: string, name: string): LineSegment[] => {
+  const lines: DescriptionLineSegment[][] = []
+  const subject = (schema: string, name: string): DescriptionLineSegment[] => {
     if (schema === 'olm.package') return ['the package']
     return schema === 'olm.channel' ? ['channel ', { name }] : ['bundle ', label(name)]
   }
   if (defaultChannel)
     lines.push(['default channel ', { name: defaultChannel.before }, ' → ', { name: defaultChannel.after }])
-  if (metadata.length > 0) lines.push(['package metadata: ', ...formatNames(metadata)])
+  if (metadata.length > 0) lines.push(['package metadata: ', ...formatUntrustedNames(metadata)])
   for (const { schema, name } of deprecations.added)
     lines.push([...subject(schema, name), ' is now deprecated'])
   for (const { schema, name } of deprecations.removed)
     lines.push([...subject(schema, name), ' is no longer deprecated'])
   for (const { schema, name } of deprecations.changed)
     lines.push([...subject(schema, name), ' has a new deprecation message'])
-  if (others > 0) lines.push([formatCount(others, 'other blob'), ' changed'])
+  if (others > 0) lines.push([formatCountWithNoun(others, 'other blob'), ' changed'])
   return lines
 }
 
-function describeReferenceList({ path, added, removed, updated }: ReferenceListChange): DescriptionLine[] {
-  const entries: LineSegment[][] = [
-    ...added.map(({ name, image }): LineSegment[] => ['new reference ', { name }, ' to ', { name: image }]),
-    ...removed.map(({ name }): LineSegment[] => ['reference ', { name }, ' removed']),
-    ...updated.map(({ name, before, after }): LineSegment[] =>
+function describeReferenceList({
+  path,
+  added,
+  removed,
+  updated,
+}: CompositeImageListChange): DescriptionLine[] {
+  const entries: DescriptionLineSegment[][] = [
+    ...added.map(({ name, image }): DescriptionLineSegment[] => [
+      'new reference ',
+      { name },
+      ' to ',
+      { name: image },
+    ]),
+    ...removed.map(({ name }): DescriptionLineSegment[] => ['reference ', { name }, ' removed']),
+    ...updated.map(({ name, before, after }): DescriptionLineSegment[] =>
       before === after
         ? ['reference ', { name }, ' reformatted, with the same image']
         : ['reference ', { name }, ': ', { name: before }, ' → ', { name: after }],
@@ -264,46 +280,55 @@ function describeReferenceList({ path, added, removed, updated }: ReferenceListC
   ]
 }
 
-function describeFiles(paths: readonly TouchedPath[]): DescriptionLine[] {
+function describeTouchedFiles(paths: readonly TouchedPath[]): DescriptionLine[] {
   const lines: DescriptionLine[] = []
   const sources = new Map<string, number>()
   for (const { role } of paths)
     if (role.kind === 'operator') sources.set(role.directory, (sources.get(role.directory) ?? 0) + 1)
   for (const [directory, files] of sources)
-    lines.push({ depth: 0, words: ['sources of ', { name: directory }, `: ${formatCount(files, 'file')}`] })
+    lines.push({
+      depth: 0,
+      words: ['sources of ', { name: directory }, `: ${formatCountWithNoun(files, 'file')}`],
+    })
   const of = (kind: TouchedPath['role']['kind']) =>
     paths.filter(({ role }) => role.kind === kind).map(({ path }) => path)
   const owners = of('owners')
   if (owners.length > 0)
     lines.push({
       depth: 0,
-      words: [owners.length === 1 ? 'owner file ' : 'owner files ', ...formatNames(owners)],
+      words: [owners.length === 1 ? 'owner file ' : 'owner files ', ...formatUntrustedNames(owners)],
     })
   const infrastructure = of('infrastructure')
   if (infrastructure.length > 0)
     lines.push({
       depth: 0,
       words: [
-        `${formatCount(infrastructure.length, 'file')} outside packages: `,
-        ...formatNames(infrastructure),
+        `${formatCountWithNoun(infrastructure.length, 'file')} outside packages: `,
+        ...formatUntrustedNames(infrastructure),
       ],
     })
   return lines
 }
 
-function formatNames(values: readonly string[], limit = maxShownNames): LineSegment[] {
-  return formatList(
+function formatUntrustedNames(
+  values: readonly string[],
+  limit = maxDisplayedNames,
+): DescriptionLineSegment[] {
+  return formatSegmentList(
     values.map((name) => ({ name })),
     limit,
   )
 }
 
-function formatList(items: readonly LineSegment[], limit = maxShownNames): LineSegment[] {
+function formatSegmentList(
+  items: readonly DescriptionLineSegment[],
+  limit = maxDisplayedNames,
+): DescriptionLineSegment[] {
   const shown = items.length > limit ? items.slice(0, limit - 1) : items
   const joined = shown.flatMap((segment, at) => (at === 0 ? [segment] : [', ', segment]))
   return shown.length === items.length ? joined : [...joined, ` and ${items.length - shown.length} more`]
 }
 
-function formatCount(number: number, noun: string, plural = `${noun}s`): string {
+function formatCountWithNoun(number: number, noun: string, plural = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : plural}`
 }

@@ -5,7 +5,7 @@ import {
   type ClusterTestOutcome,
 } from '../checks/install/cluster-test/cluster-test-outcome.ts'
 import type { ClusterTestReport } from '../checks/install/cluster-test/cluster-test-report.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
 /** `0:42`. */
 export function formatElapsed(from: number, to: number): string {
@@ -45,7 +45,7 @@ export function describeClusterTests(
     ...reports.flatMap((report) => [...describeClusterTest(report), '']),
     ...notRun.map(({ target, channel, why }) => `channel ${channel}, ${target}: not tested: ${why}`),
   ]
-    .map(toPrintable)
+    .map(escapeNonPrintableCharacters)
     .join('\n')
 }
 

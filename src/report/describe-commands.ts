@@ -4,9 +4,9 @@ import type { CommandRecord, RollbackCommand } from '../policy/commands.ts'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 
 /** Older commands remain visible in their own comments and reactions. */
-const maxShownCommands = 5
+const maxDisplayedCommands = 5
 
-const commandLabels: Readonly<Record<CommandRecord['command'], string>> = {
+const acceptedCommandLabels: Readonly<Record<CommandRecord['command'], string>> = {
   approve: 'approved this commit',
   merge: 'requested the merge of this commit',
   hold: 'put this pull request on hold',
@@ -38,7 +38,7 @@ const maintainerCommands: ReadonlySet<CommandRecord['command']> = new Set([
 const staleCommandMessage =
   ' (outdated because the effect of this commit has changed; comment again to confirm)'
 
-const helpText = [
+const slashCommandHelpLines = [
   `- ${toCodeSpan('/approve [commit]')}: Approve this commit (owners, maintainers).`,
   `- ${toCodeSpan('/hold')}, ${toCodeSpan('/unhold')}: Prevent catalog-bot from merging this pull request, or allow it again.`,
   `- ${toCodeSpan('/recheck')}: Run all checks again.`,
@@ -86,7 +86,7 @@ export function describeCommands(
   isYesToThis: (record: CommandRecord) => boolean,
 ): readonly string[] {
   const current = records.filter((record) => record.head === head && record.epoch === epoch)
-  const lines = current.slice(-maxShownCommands).map((record) => {
+  const lines = current.slice(-maxDisplayedCommands).map((record) => {
     const { login, command, outcome } = record
     if (outcome === 'denied' || outcome === 'stale') return formatIgnoredCommand(record)
     const isForSomethingElse = outcome === 'done' && approvingCommands.has(command) && !isYesToThis(record)
@@ -97,9 +97,9 @@ export function describeCommands(
         ? ''
         : ` ${toCodeSpan(record.override.rule)}: ${escapeMarkdown(record.override.reason, 300)}`,
     ].join('')
-    return `- ${toCodeSpan(login)} ${commandLabels[command]}${about}${isForSomethingElse ? staleCommandMessage : ''}`
+    return `- ${toCodeSpan(login)} ${acceptedCommandLabels[command]}${about}${isForSomethingElse ? staleCommandMessage : ''}`
   })
   return current.some(({ command }) => command === 'help' || command === 'unclear')
-    ? [...lines, '', ...helpText]
+    ? [...lines, '', ...slashCommandHelpLines]
     : lines
 }

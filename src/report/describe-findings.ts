@@ -4,17 +4,17 @@ import { overridableRuleIds } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { formatFixAsDiff } from '@catalog-bot/findings/fix'
 import type { PullVerdict } from '../policy/verdict.ts'
-import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentence } from './escape.ts'
+import { toCodeSpan, toTableCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import { formatLinesUrl } from './github-urls.ts'
 import type { FindingLinkOptions } from './report-options.ts'
 import { endWithPeriod } from './sentence.ts'
-import { getFindingKey, createTracedLineLookup, type TracedLine } from './traced-line.ts'
+import { toFindingIdentityKey, createTracedLineLookup, type TracedFindingLine } from './traced-line.ts'
 
 /** The check runs list the other errors. */
-const maxErrorBoxes = 4
+const maxDetailedErrorGroups = 4
 const maxSimilarFindings = 4
-const maxTableRows = 20
+const maxFindingsTableRows = 20
 /** Longer fixes are too long for a comment. */
 const maxFixLines = 16
 
@@ -32,7 +32,7 @@ export function groupSimilarFindings(findings: readonly Finding[]): readonly (re
   return [...Map.groupBy(findings, similarityKey).values()]
 }
 
-export function renderErrorBoxes(
+export function renderErrorDetails(
   errors: readonly Finding[],
   commits: VerdictCommits,
   options: FindingLinkOptions,
@@ -41,12 +41,14 @@ export function renderErrorBoxes(
   const groups = groupSimilarFindings(errors)
   // With several errors, or if the cause is already explained, the rule's page explains why the rule matters.
   const isOnly = groups.length === 1 && !isExplained
-  const boxes = groups.slice(0, maxErrorBoxes).map((group) => renderErrorBox(group, isOnly, commits, options))
-  const left = groups.length - maxErrorBoxes
+  const boxes = groups
+    .slice(0, maxDetailedErrorGroups)
+    .map((group) => renderErrorGroupDetails(group, isOnly, commits, options))
+  const left = groups.length - maxDetailedErrorGroups
   return left > 0 ? [...boxes, `… and ${left} more. The check runs list them.`] : boxes
 }
 
-function renderErrorBox(
+function renderErrorGroupDetails(
   group: readonly Finding[],
   isOnly: boolean,
   commits: VerdictCommits,
@@ -56,15 +58,15 @@ function renderErrorBox(
   if (first === undefined) return ''
   const location = getFindingLocation(first, commits, options)
   const title = [
-    `**${capitalizeUnlessName(escapeSentence(first.what, 1500))}**`,
+    `**${capitalizeKnownFirstWord(escapeSentenceWithCodeSpans(first.what, 1500))}**`,
     ...(location ? [location.link] : []),
     formatRuleLink(first, options),
   ]
   const elsewhere = location?.isOnBase === true ? [formatLineOnlyOnBaseNote(commits)] : []
-  const fix = renderFixForGroup(first, options)
+  const fix = renderSuggestedFixDiff(first, options)
   // A diff replaces the description of the fix.
   const explanations = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
-  const sentences = explanations.filter((text) => text !== '').map(toPlainSentence)
+  const sentences = explanations.filter((text) => text !== '').map(formatEscapedSentence)
   const more = describeSimilarFindings(first, others, commits, options)
   const paragraphs = [
     ['[!CAUTION]', title.join(' · '), [...sentences, ...elsewhere].join(' ')]
@@ -76,8 +78,8 @@ function renderErrorBox(
   return quoteMarkdown(paragraphs.join('\n\n'))
 }
 
-function renderFixForGroup(finding: Finding, { fixes = [] }: FindingLinkOptions): string | undefined {
-  const reportedFix = fixes.find((each) => each.finding === getFindingKey(finding))
+function renderSuggestedFixDiff(finding: Finding, { fixes = [] }: FindingLinkOptions): string | undefined {
+  const reportedFix = fixes.find((each) => each.finding === toFindingIdentityKey(finding))
   const lines = reportedFix && formatFixAsDiff(reportedFix.fix)
   if (lines === undefined || lines.length > maxFixLines) return undefined
   return renderFencedBlock('diff', lines.map((line) => removeInvisibleCharacters(line)).join('\n'))
@@ -96,8 +98,8 @@ function describeSimilarFindings(
   options: FindingLinkOptions,
 ): readonly string[] {
   const lines = others.slice(0, maxSimilarFindings).map((other) => {
-    const problem = other.what === first.what ? '' : `**${escapeSentence(other.what, 1500)}**`
-    const remedy = other.fix === '' || other.fix === first.fix ? '' : `*${toPlainSentence(other.fix)}*`
+    const problem = other.what === first.what ? '' : `**${escapeSentenceWithCodeSpans(other.what, 1500)}**`
+    const remedy = other.fix === '' || other.fix === first.fix ? '' : `*${formatEscapedSentence(other.fix)}*`
     return `- ${[getFindingLocation(other, commits, options)?.link ?? '', problem, remedy].filter((part) => part !== '').join(' ')}`
   })
   const uniqueLines = [...new Set(lines)].filter((line) => line !== '- ')
@@ -139,11 +141,11 @@ function renderFindingsTable(
   commits: VerdictCommits,
   options: FindingLinkOptions,
 ): string {
-  const rows = findings.slice(0, maxTableRows).map((finding) => {
+  const rows = findings.slice(0, maxFindingsTableRows).map((finding) => {
     const location = getFindingLocation(finding, commits, options)?.link ?? ''
     const passed = formatOverrideNote(finding)
-    const fix = finding.fix === '' ? '' : escapeSentence(finding.fix, 300)
-    return `| ${location} | ${escapeSentence(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
+    const fix = finding.fix === '' ? '' : escapeSentenceWithCodeSpans(finding.fix, 300)
+    return `| ${location} | ${escapeSentenceWithCodeSpans(finding.what, 300)} (${formatRuleLink(finding, options)}) | ${passed === '' ? fix : passed} |`
   })
   const left = findings.length - rows.length
   return [
@@ -177,17 +179,17 @@ export function describeFinding(
   options: FindingLinkOptions,
 ): string {
   const location = getFindingLocation(finding, commits, options)
-  const why = finding.why === '' ? '' : ` ${toPlainSentence(finding.why)}`
-  const fix = finding.fix === '' ? '' : ` *${toPlainSentence(finding.fix)}*`
+  const why = finding.why === '' ? '' : ` ${formatEscapedSentence(finding.why)}`
+  const fix = finding.fix === '' ? '' : ` *${formatEscapedSentence(finding.fix)}*`
   const passed = formatOverrideNote(finding)
-  return `- ${location ? `${location.link} ` : ''}**${escapeSentence(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
+  return `- ${location ? `${location.link} ` : ''}**${escapeSentenceWithCodeSpans(finding.what, 1500)}** (${formatRuleLink(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
 }
 
 function formatRuleLink({ rule }: Finding, { rulesUrl }: FindingLinkOptions): string {
   return rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
 }
 
-interface FindingLocationView {
+interface FindingLocationLink {
   readonly link: string
   readonly isOnBase: boolean
 }
@@ -197,13 +199,13 @@ function getFindingLocation(
   finding: Finding,
   commits: VerdictCommits,
   options: FindingLinkOptions,
-): FindingLocationView | undefined {
+): FindingLocationLink | undefined {
   const { at } = finding
   if (at === undefined) return undefined
   const { lines, fixes = [], page } = options
-  const fix = fixes.find((each) => each.finding === getFindingKey(finding))?.fix
+  const fix = fixes.find((each) => each.finding === toFindingIdentityKey(finding))?.fix
   const line = fix?.first ?? at.line
-  const traced: Pick<TracedLine, 'side' | 'first' | 'last'> | undefined =
+  const traced: Pick<TracedFindingLine, 'side' | 'first' | 'last'> | undefined =
     lines === undefined
       ? { side: 'head', first: line, last: fix?.last ?? line }
       : createTracedLineLookup(lines)(at.file, line)
@@ -230,14 +232,14 @@ function formatLineOnlyOnBaseNote({ baseRef }: VerdictCommits): string {
 
 function formatOverrideNote({ overridden }: Finding): string {
   if (overridden === undefined) return ''
-  return `**Overridden by ${toCodeSpan(overridden.by)}:** ${toPlainSentence(overridden.reason)}`
+  return `**Overridden by ${toCodeSpan(overridden.by)}:** ${formatEscapedSentence(overridden.reason)}`
 }
 
-const toPlainSentence = (text: string): string =>
-  endWithPeriod(capitalizeUnlessName(escapeSentence(text, 1500)))
+const formatEscapedSentence = (text: string): string =>
+  endWithPeriod(capitalizeKnownFirstWord(escapeSentenceWithCodeSpans(text, 1500)))
 
 /** Names keep their case. */
-function capitalizeUnlessName(text: string): string {
+function capitalizeKnownFirstWord(text: string): string {
   const isWord =
     /^(?:a|an|all|the|no|in|its|one|channel|bundle|package|image|property|published|catalog|entry|file)\b(?= )/
   return isWord.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text

@@ -2,12 +2,12 @@
 import type {
   ChannelInstall,
   InstallReport,
-  InstallRemark,
+  InstallNote,
   InstallVerdict,
   InstallStep,
   InstallStepOutcome,
 } from '../checks/install/install-report.ts'
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 
 const labelByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   passed: 'ok      ',
@@ -17,41 +17,50 @@ const labelByStepOutcome: Readonly<Record<InstallStepOutcome, string>> = {
   'left out': '-       ',
 }
 
-const installLabels: Readonly<Record<InstallVerdict, string>> = {
+const installVerdictLabels: Readonly<Record<InstallVerdict, string>> = {
   yes: 'installs (simulated)',
   no: 'does not install',
   unknown: 'inconclusive',
 }
 
-export const remarkLabels: Readonly<Record<InstallRemark['kind'], string>> = {
+export const installRemarkLabels: Readonly<Record<InstallNote['kind'], string>> = {
   refused: 'fails with',
   unknown: 'inconclusive for',
   warning: 'warning for',
 }
 
 /** The output counts further remarks of a step. */
-const maxRemarksPerStep = 20
+const maxRemarksPerInstallStep = 20
 
 /** `verbose`: prints installers' full messages, which can have thousands of characters. */
 export function describeInstall(
   { package: packageName, installs, channels }: InstallReport,
   { verbose = false }: { readonly verbose?: boolean } = {},
 ): string {
-  const all = channels.length > 1 ? [`${packageName}: ${installLabels[installs]}`, ''] : []
-  return [...all, ...channels.flatMap((channel) => [...describeChannel(packageName, channel, verbose), ''])]
-    .map(toPrintable)
+  const all = channels.length > 1 ? [`${packageName}: ${installVerdictLabels[installs]}`, ''] : []
+  return [
+    ...all,
+    ...channels.flatMap((channel) => [...describeChannelInstall(packageName, channel, verbose), '']),
+  ]
+    .map(escapeNonPrintableCharacters)
     .join('\n')
 }
 
-function describeChannel(packageName: string, install: ChannelInstall, verbose: boolean): readonly string[] {
+function describeChannelInstall(
+  packageName: string,
+  install: ChannelInstall,
+  verbose: boolean,
+): readonly string[] {
   const { channel, bundle, installs, steps, comesAlong, acceptance, provisioner } = install
   const bundleSuffix = bundle === undefined ? '' : `: ${bundle}`
   const shown = new Set(steps.flatMap(({ remarks }) => remarks.map(({ says }) => says)))
   const hasDetails = steps.some(({ remarks }) => remarks.some(({ detail }) => detail !== undefined))
   return [
-    `${packageName}, channel ${channel}${bundleSuffix}: ${installLabels[installs]}`,
-    ...steps.filter(({ outcome }) => outcome !== 'left out').flatMap((step) => describeStep(step, verbose)),
-    ...describeSkippedSteps(steps),
+    `${packageName}, channel ${channel}${bundleSuffix}: ${installVerdictLabels[installs]}`,
+    ...steps
+      .filter(({ outcome }) => outcome !== 'left out')
+      .flatMap((step) => describeInstallStep(step, verbose)),
+    ...describeSkippedInstallSteps(steps),
     ...(comesAlong.length > 0 ? ['', '  Dependencies:'] : []),
     ...comesAlong.flatMap((one) => [
       `    ${one.name} (package ${one.package}, channel ${one.channel})`,
@@ -63,7 +72,7 @@ function describeChannel(packageName: string, install: ChannelInstall, verbose: 
       `    ${target.padEnd(16)} ${its === 'other format' ? 'does not install bundles of this format' : its}`,
       ...because
         .filter((why) => !shown.has(why))
-        .slice(0, maxRemarksPerStep)
+        .slice(0, maxRemarksPerInstallStep)
         .map((why) => `      ${why}`),
     ]),
     ...describeProvisioner(provisioner),
@@ -71,15 +80,18 @@ function describeChannel(packageName: string, install: ChannelInstall, verbose: 
   ]
 }
 
-function describeStep({ title, outcome, facts, remarks }: InstallStep, verbose: boolean): readonly string[] {
-  const more = remarks.length - maxRemarksPerStep
+function describeInstallStep(
+  { title, outcome, facts, remarks }: InstallStep,
+  verbose: boolean,
+): readonly string[] {
+  const more = remarks.length - maxRemarksPerInstallStep
   return [
     `  ${labelByStepOutcome[outcome]}${title}`,
     ...facts.map((fact) => `            ${fact}`),
     ...remarks
-      .slice(0, maxRemarksPerStep)
+      .slice(0, maxRemarksPerInstallStep)
       .flatMap(({ kind, says, detail, hint, targets }) => [
-        `            ${remarkLabels[kind]} ${targets.join(', ')}: ${says}`,
+        `            ${installRemarkLabels[kind]} ${targets.join(', ')}: ${says}`,
         ...(hint === undefined ? [] : [`            ${hint}`]),
         ...(detail === undefined || !verbose ? [] : [`              ${detail}`]),
       ]),
@@ -88,7 +100,7 @@ function describeStep({ title, outcome, facts, remarks }: InstallStep, verbose: 
 }
 
 /** One line for all steps that were skipped for the same reason. */
-function describeSkippedSteps(steps: readonly InstallStep[]): readonly string[] {
+function describeSkippedInstallSteps(steps: readonly InstallStep[]): readonly string[] {
   const skipped = steps.filter(({ outcome }) => outcome === 'left out')
   return [...Map.groupBy(skipped, ({ facts }) => facts.join(' '))].flatMap(([reason, same]) => [
     `  ${labelByStepOutcome['left out']}Not checked: ${same.map(({ title }) => title).join('; ')}`,

@@ -5,12 +5,12 @@
  * Control characters, format characters (including zero-width, bidirectional, and tag characters), lone surrogates,
  * unassigned and private-use characters, combining marks without a visible base, and letters that display nothing.
  */
-const invisiblePattern =
+const invisibleCharacterPattern =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]|\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/gu
 
 /** One line without invisible characters, truncated with an ellipsis beyond `limit` characters. */
 export function toOneLine(text: string, limit = 300): string {
-  const clean = text.replace(/\s+/g, ' ').replace(invisiblePattern, '\ufffd').trim()
+  const clean = text.replace(/\s+/g, ' ').replace(invisibleCharacterPattern, '\ufffd').trim()
   const characters = [...clean]
   return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('')}…`
 }
@@ -35,24 +35,26 @@ export function toTableCodeSpan(text: string, limit = 120): string {
  * (https://github.com/actions/runner, ActionCommand).
  */
 export function toLogLine(text: string): string {
-  return `| ${neutralizeOldCommands(toOneLine(text, 2000))}`
+  return `| ${neutralizeLegacyCommandSyntax(toOneLine(text, 2000))}`
 }
 
 /** The message of a workflow command. Preserves line breaks. */
-export function escapeCommandMessage(text: string): string {
-  const lines = text.split('\n').map((line) => neutralizeOldCommands(toOneLine(line, 2000)))
-  return escapeCommandData(lines.join('\n'))
+export function escapeWorkflowCommandMessage(text: string): string {
+  const lines = text.split('\n').map((line) => neutralizeLegacyCommandSyntax(toOneLine(line, 2000)))
+  return escapeWorkflowCommandData(lines.join('\n'))
 }
 
 /** A property of a workflow command, such as a path or title. */
-export function escapeCommandProperty(text: string): string {
-  return escapeCommandData(neutralizeOldCommands(text)).replaceAll(':', '%3A').replaceAll(',', '%2C')
+export function escapeWorkflowCommandProperty(text: string): string {
+  return escapeWorkflowCommandData(neutralizeLegacyCommandSyntax(text))
+    .replaceAll(':', '%3A')
+    .replaceAll(',', '%2C')
 }
 
-const neutralizeOldCommands = (text: string): string => text.replaceAll('##[', '##\u2060[')
+const neutralizeLegacyCommandSyntax = (text: string): string => text.replaceAll('##[', '##\u2060[')
 
 /** Escapes like the runner's toolkit. Escapes the percent sign first, because the other escapes contain one. */
-function escapeCommandData(text: string): string {
+function escapeWorkflowCommandData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }
 
@@ -76,15 +78,17 @@ export function escapeMarkdown(text: string, limit = 600): string {
  * Escapes a sentence of ours, in which pairs of backticks mark code. Text between them becomes a code span, also if an
  * untrusted name brought the backticks: a code span can't contain markup either.
  */
-export function escapeSentence(text: string, limit = 600): string {
+export function escapeSentenceWithCodeSpans(text: string, limit = 600): string {
   return toOneLine(text, limit)
     .split(/`([^`]+)`/)
-    .map((part, at) => (at % 2 === 1 ? toTableCodeSpan(part, limit) : escapeInline(part, limit)))
+    .map((part, at) =>
+      at % 2 === 1 ? toTableCodeSpan(part, limit) : escapeMarkdownKeepingSpaces(part, limit),
+    )
     .join('')
 }
 
 /** Like escapeMarkdown, but preserves the spaces beside a code span. */
-function escapeInline(text: string, limit: number): string {
+function escapeMarkdownKeepingSpaces(text: string, limit: number): string {
   const [before = '', after = ''] = [/^\s*/.exec(text)?.[0], text.trim() === '' ? '' : /\s*$/.exec(text)?.[0]]
   return `${before}${escapeMarkdown(text, limit)}${after}`
 }
@@ -95,14 +99,14 @@ export function toCommitTitle(title: string, limit = 100): string {
   let text = toOneLine(title.normalize('NFKC'), limit)
   // Repeats, because a removal can join its neighbors into another such word.
   for (;;) {
-    const tamed = removeMagicWords(text)
+    const tamed = removeCommitTriggerWords(text)
     if (tamed === text) return text
     text = tamed
   }
 }
 
 /** Performs one round. Every step shortens the text or permanently removes characters, so the rounds end. */
-function removeMagicWords(text: string): string {
+function removeCommitTriggerWords(text: string): string {
   return (
     text
       // `[skip ci]`, `[ci skip]`, `[no ci]`, `[skip actions]`, `[skip azp]` and other bracketed commands.

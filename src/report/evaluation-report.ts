@@ -1,7 +1,7 @@
 import type { CommentPolicy } from '../config/config.ts'
-import type { BaseBreak } from './describe-base-breaks.ts'
+import type { BaseBranchBreakage } from './describe-base-breaks.ts'
 import type { HeadConflict } from './describe-head-conflict.ts'
-import type { FixForFinding, TracedLine } from './traced-line.ts'
+import type { SuggestedFixForFinding, TracedFindingLine } from './traced-line.ts'
 
 /** What a report shows in addition to the verdict. Computed in the evaluation process, and stored with the verdict. */
 export interface EvaluationReport {
@@ -12,12 +12,12 @@ export interface EvaluationReport {
   readonly graph?: string | undefined
   readonly change?: string | undefined
   /** Absent: not traced. */
-  readonly lines?: readonly TracedLine[] | undefined
-  readonly fixes?: readonly FixForFinding[] | undefined
+  readonly lines?: readonly TracedFindingLine[] | undefined
+  readonly fixes?: readonly SuggestedFixForFinding[] | undefined
   /** Conflicting changes that were merged into the base since the pull request was opened. */
   readonly moved?: readonly HeadConflict[] | undefined
   /** Who broke the base, if the errors are on it already. */
-  readonly baseBreaks?: readonly BaseBreak[] | undefined
+  readonly baseBreaks?: readonly BaseBranchBreakage[] | undefined
   /** Whether the repository wants a comment and suggestions. */
   readonly comment?: CommentPolicy | undefined
   readonly suggestions?: boolean | undefined

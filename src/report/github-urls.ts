@@ -18,7 +18,7 @@ export function formatChecksUrl(page: PullUrlParts): string {
 }
 
 export function formatCommitUrl(page: PullUrlParts, commit: CommitSha | string): string {
-  return `${formatRepositoryUrl(page)}/commit/${encodeUrlPart(commit)}`
+  return `${formatRepositoryUrl(page)}/commit/${encodeUrlComponentForMarkdown(commit)}`
 }
 
 export function formatLinesUrl(
@@ -27,18 +27,18 @@ export function formatLinesUrl(
   path: string,
   { first, last }: { readonly first: number; readonly last: number },
 ): string {
-  const file = path.split('/').map(encodeUrlPart).join('/')
+  const file = path.split('/').map(encodeUrlComponentForMarkdown).join('/')
   // GitHub renders these files without line numbers unless the URL requests the source.
   const plain = /\.(?:md|markdown|rst|adoc|svg|csv|tsv)$/i.test(path) ? '?plain=1' : ''
-  return `${formatRepositoryUrl(page)}/blob/${encodeUrlPart(commit)}/${file}${plain}#L${first}${last > first ? `-L${last}` : ''}`
+  return `${formatRepositoryUrl(page)}/blob/${encodeUrlComponentForMarkdown(commit)}/${file}${plain}#L${first}${last > first ? `-L${last}` : ''}`
 }
 
 function formatRepositoryUrl({ web, repository }: PullUrlParts): string {
-  return `${web}/${encodeUrlPart(repository.owner)}/${encodeUrlPart(repository.name)}`
+  return `${web}/${encodeUrlComponentForMarkdown(repository.owner)}/${encodeUrlComponentForMarkdown(repository.name)}`
 }
 
 /** Also encodes characters that end a Markdown link. */
-function encodeUrlPart(text: string): string {
+function encodeUrlComponentForMarkdown(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,

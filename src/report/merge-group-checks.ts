@@ -9,13 +9,13 @@ export type MergeGroupVerdict =
   | { readonly kind: 'bad'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
   | { readonly kind: 'waiting'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
 
-const maxShownReasons = 20
+const maxDisplayedGroupReasons = 20
 
 export function renderMergeGroupChecks(verdict: MergeGroupVerdict): readonly ReportedCheck[] {
   const pulls = verdict.pulls.map((pull) => toCodeSpan(`#${pull}`)).join(', ')
   const reasons =
     'reasons' in verdict
-      ? verdict.reasons.slice(0, maxShownReasons).map((each) => `- ${escapeMarkdown(each)}`)
+      ? verdict.reasons.slice(0, maxDisplayedGroupReasons).map((each) => `- ${escapeMarkdown(each)}`)
       : []
   const summary = [`Merged together: ${pulls}.`, ...reasons].join('\n')
   return checkIds.map((id): ReportedCheck => {

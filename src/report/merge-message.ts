@@ -3,9 +3,9 @@
 import type { PullSnapshot } from '../pull-request/snapshot.ts'
 import type { RuleOverride } from '../policy/overrides.ts'
 import {
-  messagePlaceholderPattern,
+  mergeMessagePlaceholderPattern,
   type MergeMessageTemplate,
-  type MessagePlaceholder,
+  type MergeMessagePlaceholder,
 } from '../config/merge-message.ts'
 import { toCommitTitle } from './escape.ts'
 
@@ -15,31 +15,31 @@ export function formatMergeMessage(
   template: MergeMessageTemplate = {},
   overrides: readonly RuleOverride[] = [],
 ): string {
-  const fill = createTemplateFiller(snapshot)
+  const fill = createMergeTemplateFiller(snapshot)
   const title = template.title === undefined ? '' : fill(template.title)
   const lines = (template.body ?? '').split(/\r\n|\r|\n/).map(fill)
   return [
-    title === '' ? formatDefaultTitle(snapshot) : title,
+    title === '' ? formatDefaultMergeTitle(snapshot) : title,
     ...collapseEmptyLines(lines),
-    ...overrides.map(formatOverride),
+    ...overrides.map(formatOverrideLine),
     `Head: ${snapshot.head}`,
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-function formatOverride({ rule, by, reason }: RuleOverride): string {
-  return toCommitTitle(`Overridden by ${by}: ${rule}, because ${reason}`, maxLineLength)
+function formatOverrideLine({ rule, by, reason }: RuleOverride): string {
+  return toCommitTitle(`Overridden by ${by}: ${rule}, because ${reason}`, maxMergeMessageLineLength)
 }
 
-function formatDefaultTitle({ pull, title }: PullSnapshot): string {
+function formatDefaultMergeTitle({ pull, title }: PullSnapshot): string {
   const cleanedTitle = toCommitTitle(title)
   return `Merge pull request ${pull}${cleanedTitle === '' ? '' : `: ${cleanedTitle}`}`
 }
 
 /** Cleans each line after substitution, because a harmless template and title can be harmful together. */
-function createTemplateFiller(snapshot: PullSnapshot): (line: string) => string {
-  const values: Readonly<Record<MessagePlaceholder, string>> = {
+function createMergeTemplateFiller(snapshot: PullSnapshot): (line: string) => string {
+  const values: Readonly<Record<MergeMessagePlaceholder, string>> = {
     number: String(snapshot.pull),
     title: toCommitTitle(snapshot.title),
     head: snapshot.head,
@@ -47,13 +47,13 @@ function createTemplateFiller(snapshot: PullSnapshot): (line: string) => string 
   }
   return (line) =>
     toCommitTitle(
-      line.replace(messagePlaceholderPattern, (_all, name: MessagePlaceholder) => values[name]),
-      maxLineLength,
+      line.replace(mergeMessagePlaceholderPattern, (_all, name: MergeMessagePlaceholder) => values[name]),
+      maxMergeMessageLineLength,
     )
 }
 
 /** Long enough for the longest template title with the longest pull request title. */
-const maxLineLength = 400
+const maxMergeMessageLineLength = 400
 
 /** Trims the text and collapses empty lines. */
 function collapseEmptyLines(lines: readonly string[]): string[] {

@@ -3,7 +3,7 @@ import { toCodeSpan, toOneLine, escapeMarkdown } from './escape.ts'
 import { capitalize } from './sentence.ts'
 
 export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): string {
-  const shown = (clause: string) => toSentence(escapeMarkdown(clause, maxCheckListLength))
+  const shown = (clause: string) => formatClauseAsSentence(escapeMarkdown(clause, maxCheckListLength))
   const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `**${title}**\n\n${clauses.map((clause) => `- ${shown(clause)}`).join('\n')}`,
   )
@@ -12,7 +12,7 @@ export function formatMergePlanAsMarkdown(branch: string, plan: MergePlan): stri
 }
 
 export function formatMergePlanAsText(branch: string, plan: MergePlan): string {
-  const shown = (clause: string) => toSentence(toOneLine(clause, maxCheckListLength))
+  const shown = (clause: string) => formatClauseAsSentence(toOneLine(clause, maxCheckListLength))
   const lists = buildMergePlanSections(plan).map(
     ([title, clauses]) => `${title}\n${clauses.map((clause) => `  - ${shown(clause)}`).join('\n')}`,
   )
@@ -52,4 +52,4 @@ export function buildMergePlanSections(plan: MergePlan): readonly (readonly [str
   return all.filter(([, clauses]) => clauses.length > 0)
 }
 
-export const toSentence = (clause: string): string => `${capitalize(clause)}.`
+export const formatClauseAsSentence = (clause: string): string => `${capitalize(clause)}.`

@@ -15,7 +15,7 @@ export interface TreeMismatchView {
 }
 
 /** The pull request that reverts the merge, or why it could not be opened. */
-export type RevertView =
+export type RevertPullRequestView =
   { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
 
 export const mismatchMarkerPrefix = '<!-- catalog-bot:audit '
@@ -28,7 +28,7 @@ export function formatMismatchMarker({ commit }: Pick<TreeMismatchView, 'commit'
 /** Title and body. Escapes untrusted text. */
 export function renderMismatchIssue(
   mismatch: TreeMismatchView,
-  revert: RevertView,
+  revert: RevertPullRequestView,
 ): { readonly title: string; readonly body: string } {
   const { pull, branch, base, head, commit, tree, found, differs } = mismatch
   const name = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(branch) ? branch : 'a branch'
@@ -68,16 +68,16 @@ export function renderRevertPull(
       ? `This also reverts ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} that followed on the branch.`
       : 'This reverts only that merge.'
   return {
-    title: escapeTitle(title),
+    title: escapeIssueTitle(title),
     body: [
       `The branch ${toCodeSpan(branch)} does not match what catalog-bot checked when it merged #${pull}. Merging this pull request restores the files to their state at ${toCodeSpan(base)}. ${also}`,
       'catalog-bot does not merge this pull request. A maintainer must decide.',
     ].join('\n\n'),
-    message: escapeTitle(title),
+    message: escapeIssueTitle(title),
   }
 }
 
 /** Branch names are arbitrary text, and a title must not contain mentions or references. */
-function escapeTitle(text: string): string {
+function escapeIssueTitle(text: string): string {
   return text.replace(/[^A-Za-z0-9 ._/-]/g, '')
 }

@@ -1,9 +1,9 @@
 // The issue that lists missing images of the catalogs. Its text depends only on the images, so an unchanged set gives
 // unchanged text.
 import {
-  ruleByMissingImageKind,
-  type MissingImageState,
-  type MissingImageKind,
+  ruleByImageScanFailureKind,
+  type ImageScanFailureState,
+  type ImageScanFailureKind,
 } from '../checks/images/missing-images.ts'
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
@@ -26,7 +26,7 @@ export interface MissingImageLocation {
   readonly branch?: string
 }
 
-export interface MissingImageReference extends MissingImageState {
+export interface MissingImageReference extends ImageScanFailureState {
   readonly reference: string
   /** At least one, ordered by branch, catalog and file. */
   readonly places: readonly MissingImageLocation[]
@@ -41,9 +41,9 @@ export interface MissingImagesOptions {
 }
 
 /** GitHub rejects more than 65,536 characters. */
-const maxTextLength = 60_000
-const maxLocations = 5
-const maxOwners = 10
+const maxIssueTextLength = 60_000
+const maxDisplayedImageLocations = 5
+const maxDisplayedPackageOwners = 10
 
 /** Title and body. Escapes untrusted text. Counts the entries that do not fit. */
 export function renderMissingImagesIssue(
@@ -60,11 +60,11 @@ export function renderMissingImagesIssue(
   const foot = [
     `### What to do\n\n${[...kinds]
       .sort()
-      .map((kind) => formatAdvice(kind, options))
+      .map((kind) => formatMissingImageAdvice(kind, options))
       .join('\n')}`,
     '<sub>catalog-bot updates this text and closes the issue when every image is available again. If you close the issue, catalog-bot reopens it only when another image goes missing.</sub>',
   ].join('\n\n')
-  const room = maxTextLength - head.length - foot.length - 300
+  const room = maxIssueTextLength - head.length - foot.length - 300
   const shown: string[] = []
   const left = { entries: 0, packages: 0 }
   let used = 0
@@ -88,10 +88,10 @@ export function renderMissingImagesIssue(
     left.entries === 0
       ? []
       : [
-          `… and ${formatCount(left.entries, 'more reference')} in ${formatCount(left.packages, 'package')} that do not fit here. To list all of them, run ${toCodeSpan('catalog-bot images DIR')}.`,
+          `… and ${formatCountWithNoun(left.entries, 'more reference')} in ${formatCountWithNoun(left.packages, 'package')} that do not fit here. To list all of them, run ${toCodeSpan('catalog-bot images DIR')}.`,
         ]
   return {
-    title: `${formatCount(missing.length, 'image')} in ${formatIssueTitle(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
+    title: `${formatCountWithNoun(missing.length, 'image')} in ${formatIssueTitle(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
     body: [head, ...shown, ...rest, foot].join('\n\n'),
   }
 }
@@ -108,7 +108,7 @@ export const missingImagesClosingComment =
   'Every image in this issue is available again or is no longer referenced by a catalog. catalog-bot closes this issue.'
 
 /** A reference as the body shows it. Used to find it in an issue that has no record. */
-export const formatReference = (reference: string): string => toCodeSpan(reference, 500)
+export const formatImageReferenceAsCode = (reference: string): string => toCodeSpan(reference, 500)
 
 function groupByPackage(
   missing: readonly MissingImageReference[],
@@ -129,15 +129,16 @@ function formatIssueTitle(packages: ReturnType<typeof groupByPackage>): string {
   // A title is plain text, but a name in it could still mention a user or close an issue.
   return others.length === 0 && /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)
     ? name
-    : formatCount(packages.length, 'package')
+    : formatCountWithNoun(packages.length, 'package')
 }
 
 function formatPackageHeading(name: string, { owners, mentionOwners }: MissingImagesOptions): string {
   const people = owners.get(name) ?? []
   const shown = people
-    .slice(0, maxOwners)
+    .slice(0, maxDisplayedPackageOwners)
     .map((person) => (mentionOwners ? formatMention(person) : toCodeSpan(person)))
-  const more = people.length > maxOwners ? ` and ${people.length - maxOwners} more` : ''
+  const more =
+    people.length > maxDisplayedPackageOwners ? ` and ${people.length - maxDisplayedPackageOwners} more` : ''
   const heading = `### ${name === '' ? 'Outside packages' : toCodeSpan(name)}`
   return shown.length === 0 ? heading : `${heading}\n\nOwners: ${shown.join(', ')}${more}`
 }
@@ -148,11 +149,13 @@ function describeMissingImage(
 ): string {
   const day = formatIsoTime(since).slice(0, 10)
   const here = places.filter((location) => location.package === packageName)
-  const lines = here.slice(0, maxLocations).map((location) => `  - ${formatImageLocation(location)}`)
-  if (here.length > maxLocations)
-    lines.push(`  - … and ${formatCount(here.length - maxLocations, 'more location')}`)
+  const lines = here
+    .slice(0, maxDisplayedImageLocations)
+    .map((location) => `  - ${formatImageLocation(location)}`)
+  if (here.length > maxDisplayedImageLocations)
+    lines.push(`  - … and ${formatCountWithNoun(here.length - maxDisplayedImageLocations, 'more location')}`)
   return [
-    `- ${formatReference(reference)} **${problemLabels[kind]}**, first detected on ${day}: ${escapeMarkdown(reason, 300)}`,
+    `- ${formatImageReferenceAsCode(reference)} **${missingImageProblemLabels[kind]}**, first detected on ${day}: ${escapeMarkdown(reason, 300)}`,
     ...lines,
   ].join('\n')
 }
@@ -166,14 +169,14 @@ function formatImageLocation({ bundle, role, file, line, catalog, branch }: Miss
   return `${subject} of ${toCodeSpan(bundle)}${where}: ${at}${on}`
 }
 
-const problemLabels: Readonly<Record<MissingImageKind, string>> = {
+const missingImageProblemLabels: Readonly<Record<ImageScanFailureKind, string>> = {
   gone: 'is missing',
   'digest-mismatch': 'does not match its digest',
   unsupported: 'has a format that clusters cannot pull',
   'tag-moved': 'has a tag that was moved',
 }
 
-const adviceByKind: Readonly<Record<MissingImageKind, string>> = {
+const adviceByMissingImageKind: Readonly<Record<ImageScanFailureKind, string>> = {
   gone: 'push the image again under the same reference. Alternatively, remove the versions that need it from the catalogs, but keep an upgrade path for users who installed them',
   'digest-mismatch':
     'ask the registry administrators why this digest has different content. Users cannot install the version until the registry is fixed',
@@ -183,13 +186,13 @@ const adviceByKind: Readonly<Record<MissingImageKind, string>> = {
     'use the new digest in a new version, or remove the tag from the reference. Clusters pull by digest',
 }
 
-function formatAdvice(kind: MissingImageKind, { rulesUrl }: MissingImagesOptions): string {
-  const rule = ruleByMissingImageKind[kind]
+function formatMissingImageAdvice(kind: ImageScanFailureKind, { rulesUrl }: MissingImagesOptions): string {
+  const rule = ruleByImageScanFailureKind[kind]
   const page = rulesUrl === undefined ? toCodeSpan(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
-  return `- If an image ${problemLabels[kind]} (${page}), ${adviceByKind[kind]}.`
+  return `- If an image ${missingImageProblemLabels[kind]} (${page}), ${adviceByMissingImageKind[kind]}.`
 }
 
-function formatCount(number: number, one: string): string {
+function formatCountWithNoun(number: number, one: string): string {
   return `${number} ${one}${number === 1 ? '' : 's'}`
 }
 

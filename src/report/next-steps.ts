@@ -5,7 +5,7 @@ import { collectUnblockingPeople } from '../policy/decide.ts'
 import { configPath } from '../config/config-path.ts'
 import type { VerdictReason, VerdictReasonCode, PullVerdict } from '../policy/verdict.ts'
 import { groupSimilarFindings } from './describe-findings.ts'
-import { toCodeSpan, escapeMarkdown, escapeSentence } from './escape.ts'
+import { toCodeSpan, escapeMarkdown, escapeSentenceWithCodeSpans } from './escape.ts'
 import { capitalize, endWithPeriod } from './sentence.ts'
 
 export interface NextStep {
@@ -16,10 +16,10 @@ export interface NextStep {
   readonly what: string
 }
 
-const maxMentions = 5
+const maxMentionedPeople = 5
 /** `who` of the steps that need no person. */
 const botName = 'catalog-bot'
-const noAction = 'no action needed'
+const noActionStepActor = 'no action needed'
 
 /** In order; at least one. */
 export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
@@ -48,15 +48,15 @@ function collectNextSteps(verdict: PullVerdict): readonly NextStep[] {
   const author = getAuthorSteps(verdict)
   const fixes = [...author, ...getErrorSteps(verdict)]
   // The author's fixes come first because they can change who must approve.
-  if (kind === 'blocked') return fixes.length > 0 ? fixes : getOtherSteps(verdict)
-  const people = [...getReviewerSteps(verdict), ...getOtherSteps(verdict)]
+  if (kind === 'blocked') return fixes.length > 0 ? fixes : getNextStepsWithoutNamedPeople(verdict)
+  const people = [...getReviewerSteps(verdict), ...getNextStepsWithoutNamedPeople(verdict)]
   if (kind === 'unknown')
-    return [...getUnansweredSteps(verdict, author.length + people.length > 0), ...author, ...people]
-  return addMergeFollowsNote([...author, ...people], verdict)
+    return [...getUnansweredQuestionSteps(verdict, author.length + people.length > 0), ...author, ...people]
+  return addNoteThatMergeFollows([...author, ...people], verdict)
 }
 
 /** Adds that the merge follows, if only an approval is missing. */
-function addMergeFollowsNote(
+function addNoteThatMergeFollows(
   steps: readonly NextStep[],
   { reasons, waiting }: PullVerdict,
 ): readonly NextStep[] {
@@ -68,28 +68,28 @@ function addMergeFollowsNote(
   return [{ ...only, what: `${only.what} Then catalog-bot merges it.` }]
 }
 
-const authorStepFactoryByReason: Partial<
+const authorStepByReasonCode: Partial<
   Record<VerdictReasonCode, (reason: VerdictReason, verdict: PullVerdict) => Omit<NextStep, 'who'>>
 > = {
   'too-large': ({ text }) => ({
     headline: '❌ Too large to check: split this pull request',
-    what: `${toPlainSentence(text)} Split it into several pull requests, or push a smaller change to this branch. catalog-bot checks the branch again only after you push.`,
+    what: `${formatEscapedSentence(text)} Split it into several pull requests, or push a smaller change to this branch. catalog-bot checks the branch again only after you push.`,
   }),
   malformed: ({ text }) => ({
     headline: '❌ Re-create the commits: Git rejects them',
-    what: `${toPlainSentence(text)} Re-create them in a fresh clone with a standard Git client, and force-push. catalog-bot does not check them until then.`,
+    what: `${formatEscapedSentence(text)} Re-create them in a fresh clone with a standard Git client, and force-push. catalog-bot does not check them until then.`,
   }),
   conflict: ({ text }, { baseRef }) => ({
     headline: `❌ Resolve the conflict with ${toCodeSpan(baseRef)}`,
-    what: `${toPlainSentence(text)} Merge ${toCodeSpan(baseRef)} into your branch, resolve the conflict, and push.`,
+    what: `${formatEscapedSentence(text)} Merge ${toCodeSpan(baseRef)} into your branch, resolve the conflict, and push.`,
   }),
   'nothing-to-merge': ({ text }) => ({
     headline: '❌ Nothing to merge',
-    what: `${toPlainSentence(text)} Push your commits, or close the pull request.`,
+    what: `${formatEscapedSentence(text)} Push your commits, or close the pull request.`,
   }),
   empty: ({ text }) => ({
     headline: '⏳ Nothing to merge',
-    what: `${toPlainSentence(text)} Push your changes, or close the pull request.`,
+    what: `${formatEscapedSentence(text)} Push your changes, or close the pull request.`,
   }),
   draft: () => ({
     headline: '⏳ Draft: mark it as ready for review',
@@ -97,19 +97,19 @@ const authorStepFactoryByReason: Partial<
   }),
   'required-check-failed': ({ text }) => ({
     headline: '❌ A required check failed',
-    what: `${toPlainSentence(text)} Push a fix, or rerun the check.`,
+    what: `${formatEscapedSentence(text)} Push a fix, or rerun the check.`,
   }),
 }
 
 function getAuthorSteps(verdict: PullVerdict): readonly NextStep[] {
   return verdict.reasons.flatMap((reason) => {
-    const step = authorStepFactoryByReason[reason.code]?.(reason, verdict)
+    const step = authorStepByReasonCode[reason.code]?.(reason, verdict)
     return step === undefined ? [] : [{ who: 'you', ...step }]
   })
 }
 
 /** The errors of required checks. */
-export function collectErrors({ outcomes }: PullVerdict): CheckOutcome['findings'] {
+export function collectRequiredCheckErrors({ outcomes }: PullVerdict): CheckOutcome['findings'] {
   return outcomes
     .filter(({ isOptional }) => isOptional !== true)
     .flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'error'))
@@ -118,7 +118,7 @@ export function collectErrors({ outcomes }: PullVerdict): CheckOutcome['findings
 function getErrorSteps(verdict: PullVerdict): readonly NextStep[] {
   const { reasons, waiting, baseRef } = verdict
   if (!reasons.some((reason) => reason.code === 'findings')) return []
-  const errors = collectErrors(verdict)
+  const errors = collectRequiredCheckErrors(verdict)
   if (errors.length > 0 && errors.every(({ rule }) => rule === 'config-unreadable'))
     return [
       {
@@ -166,7 +166,7 @@ function spellOutCount(count: number): string {
   )
 }
 
-const requestFormatterByWaitKind: Readonly<
+const actionTextFormatterByWaitKind: Readonly<
   Record<
     NonNullable<UnblockingAction['how']> | 'approves' | 'merges-approved',
     (open: readonly UnblockingAction[]) => string
@@ -175,18 +175,18 @@ const requestFormatterByWaitKind: Readonly<
   approves: (open) => {
     const isRoleKnown = open.length === 1 && open.every(({ what }) => parseApproverRole(what, false) !== '')
     const request = `Approve this pull request in a review, or comment ${toCodeSpan('/approve')}.`
-    return isRoleKnown ? request : `${joinRequirements(open)} ${request}`
+    return isRoleKnown ? request : `${joinRequirementSentences(open)} ${request}`
   },
   confirms: (open) =>
-    `${joinRequirements(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
+    `${joinRequirementSentences(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
   withdraws: () => 'When your comments are addressed, approve this pull request or dismiss your review.',
   'merges-by-hand': (open) =>
-    `${joinRequirements(open)} To pass the required check, approve this pull request in a review, or comment ${toCodeSpan('/approve')}. Then merge it manually.`,
-  'merges-approved': (open) => `${joinRequirements(open)} The required check has passed.`,
+    `${joinRequirementSentences(open)} To pass the required check, approve this pull request in a review, or comment ${toCodeSpan('/approve')}. Then merge it manually.`,
+  'merges-approved': (open) => `${joinRequirementSentences(open)} The required check has passed.`,
 }
 
 const headlineFormatterByWaitKind: Readonly<
-  Record<keyof typeof requestFormatterByWaitKind, (people: string) => string>
+  Record<keyof typeof actionTextFormatterByWaitKind, (people: string) => string>
 > = {
   approves: (people) => `⏳ Waiting for ${people}`,
   confirms: (people) => `⏳ Waiting for ${people} to confirm the push`,
@@ -197,7 +197,7 @@ const headlineFormatterByWaitKind: Readonly<
 
 /** Mentions at most a handful of people, and only those who can act. */
 function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
-  const waitKindOf = ({ how, isAgreed }: UnblockingAction): keyof typeof requestFormatterByWaitKind =>
+  const waitKindOf = ({ how, isAgreed }: UnblockingAction): keyof typeof actionTextFormatterByWaitKind =>
     how === 'merges-by-hand' && isAgreed === true ? 'merges-approved' : (how ?? 'approves')
   const byWaitKind = Map.groupBy(waiting, waitKindOf)
   return (['confirms', 'withdraws', 'approves', 'merges-by-hand', 'merges-approved'] as const).flatMap(
@@ -222,7 +222,7 @@ function getReviewerSteps({ waiting }: PullVerdict): readonly NextStep[] {
         {
           headline: headlineFormatterByWaitKind[waitKind](role === '' ? named : `${named}, ${role}`),
           who: mentioned,
-          what: requestFormatterByWaitKind[waitKind](open),
+          what: actionTextFormatterByWaitKind[waitKind](open),
         },
       ]
     },
@@ -237,11 +237,11 @@ function parseApproverRole(requirement: string, isPlural: boolean): string {
   return isPlural ? 'maintainers' : 'a maintainer'
 }
 
-function joinRequirements(open: readonly UnblockingAction[]): string {
-  return open.map(({ what }) => toPlainSentence(what)).join(' ')
+function joinRequirementSentences(open: readonly UnblockingAction[]): string {
+  return open.map(({ what }) => formatEscapedSentence(what)).join(' ')
 }
 
-function formatPeopleList(people: readonly string[], limit = maxMentions): string {
+function formatPeopleList(people: readonly string[], limit = maxMentionedPeople): string {
   const shown = people.slice(0, limit)
   const left = people.length - shown.length
   if (left > 0) return `${shown.join(', ')} or ${left} more`
@@ -250,76 +250,83 @@ function formatPeopleList(people: readonly string[], limit = maxMentions): strin
 }
 
 /** Steps that do not wait for people by name. */
-const otherStepFactoryByReason: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
-  closed: ({ text }) => ({ headline: '⏳ Closed', who: noAction, what: toPlainSentence(text) }),
+const otherStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictReason) => NextStep>> = {
+  closed: ({ text }) => ({
+    headline: '⏳ Closed',
+    who: noActionStepActor,
+    what: formatEscapedSentence(text),
+  }),
   label: ({ text }) => ({
     headline: '⏳ Blocked by a label',
     who: 'the person who added the label',
-    what: `${toPlainSentence(text)} Remove the label to allow merging.`,
+    what: `${formatEscapedSentence(text)} Remove the label to allow merging.`,
   }),
   held: ({ text, who = [] }) => ({
     headline: `⏳ On hold${who.length > 0 ? ` by ${who.map((name) => `**${escapeMarkdown(name)}**`).join(', ')}` : ''}`,
     who: who.length > 0 ? who.map(formatMention).join(', ') : 'the person who put it on hold',
-    what: `${toPlainSentence(text)} Comment ${toCodeSpan('/unhold')} to allow merging.`,
+    what: `${formatEscapedSentence(text)} Comment ${toCodeSpan('/unhold')} to allow merging.`,
   }),
   'removed-from-queue': ({ text }) => ({
     headline: '⏳ Removed from the merge queue',
     who: 'an owner or a maintainer',
-    what: `${toPlainSentence(text)} To add it to the queue again, comment ${toCodeSpan('/merge')} or push a new commit.`,
+    what: `${formatEscapedSentence(text)} To add it to the queue again, comment ${toCodeSpan('/merge')} or push a new commit.`,
   }),
   stacked: ({ text }) => ({
     headline: '⏳ Waiting for another pull request',
-    who: noAction,
-    what: toPlainSentence(text),
+    who: noActionStepActor,
+    what: formatEscapedSentence(text),
   }),
   stopped: ({ text }) => ({
     headline: '⏳ Merging is frozen',
     who: 'a maintainer',
-    what: toPlainSentence(text),
+    what: formatEscapedSentence(text),
   }),
   refused: ({ text }) => ({
     headline: '⏳ GitHub rejected the merge',
     who: 'a maintainer',
-    what: toPlainSentence(text),
+    what: formatEscapedSentence(text),
   }),
   'merge-disabled': ({ text }) => ({
     headline: `⏳ Ready to merge: waiting for ${toCodeSpan('/merge')}`,
     who: 'an owner or a maintainer',
-    what: `${toPlainSentence(text)} To merge this pull request, comment ${toCodeSpan('/merge')}.`,
+    what: `${formatEscapedSentence(text)} To merge this pull request, comment ${toCodeSpan('/merge')}.`,
   }),
   'author-unknown': ({ text }) => ({
     headline: '⏳ Waiting for a maintainer',
     who: 'a maintainer',
-    what: `${toPlainSentence(text)} catalog-bot does not merge such a pull request.`,
+    what: `${formatEscapedSentence(text)} catalog-bot does not merge such a pull request.`,
   }),
   'required-check': ({ text }) => ({
     headline: '⏳ Waiting for another check',
-    who: noAction,
-    what: toPlainSentence(text),
+    who: noActionStepActor,
+    what: formatEscapedSentence(text),
   }),
   'snapshot-stale': ({ text }) => ({
     headline: '🔄 Checking again',
     who: botName,
-    what: toPlainSentence(text),
+    what: formatEscapedSentence(text),
   }),
 }
 
-function getOtherSteps({ reasons }: PullVerdict): readonly NextStep[] {
+function getNextStepsWithoutNamedPeople({ reasons }: PullVerdict): readonly NextStep[] {
   return reasons.flatMap((reason) => {
-    const step = otherStepFactoryByReason[reason.code]?.(reason)
+    const step = otherStepByReasonCode[reason.code]?.(reason)
     return step === undefined ? [] : [step]
   })
 }
 
 /** The check runs list the other questions. */
-const maxShownQuestions = 3
+const maxDisplayedUnansweredQuestions = 3
 
-function getUnansweredSteps({ reasons }: PullVerdict, needsPeople: boolean): readonly NextStep[] {
+function getUnansweredQuestionSteps({ reasons }: PullVerdict, needsPeople: boolean): readonly NextStep[] {
   const open = reasons
     .filter((reason) => reason.code === 'unanswered')
-    .map(({ text }) => toPlainSentence(text))
-  const left = open.length - maxShownQuestions
-  const shown = [...open.slice(0, maxShownQuestions), ...(left > 0 ? [`And ${left} more.`] : [])].join(' ')
+    .map(({ text }) => formatEscapedSentence(text))
+  const left = open.length - maxDisplayedUnansweredQuestions
+  const shown = [
+    ...open.slice(0, maxDisplayedUnansweredQuestions),
+    ...(left > 0 ? [`And ${left} more.`] : []),
+  ].join(' ')
   return [
     {
       headline: '🔄 Waiting for a registry or GitHub',
@@ -331,7 +338,7 @@ function getUnansweredSteps({ reasons }: PullVerdict, needsPeople: boolean): rea
 
 /** False if catalog-bot merges or retries automatically. */
 export function needsHumanAction(verdict: PullVerdict): boolean {
-  return decideNextSteps(verdict).some(({ who }) => who !== botName && who !== noAction)
+  return decideNextSteps(verdict).some(({ who }) => who !== botName && who !== noActionStepActor)
 }
 
 /** Owner files are untrusted, so only valid GitHub names are mentioned. */
@@ -341,4 +348,5 @@ export function formatMention(name: string): string {
     : toCodeSpan(name)
 }
 
-const toPlainSentence = (text: string): string => endWithPeriod(escapeSentence(capitalize(text)))
+const formatEscapedSentence = (text: string): string =>
+  endWithPeriod(escapeSentenceWithCodeSpans(capitalize(text)))

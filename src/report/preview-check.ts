@@ -2,7 +2,7 @@
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
 import { checkNamePrefix, type ReportedCheck } from './report.ts'
 
-export interface PreviewView {
+export interface PreviewImageView {
   readonly root: string
   readonly image: string
   readonly tag: string
@@ -13,7 +13,7 @@ export interface PreviewView {
     | { readonly kind: 'removed' }
 }
 
-export function renderPreviewCheck(previews: readonly PreviewView[]): ReportedCheck {
+export function renderPreviewCheck(previews: readonly PreviewImageView[]): ReportedCheck {
   const failed = previews.some(({ state }) => state.kind === 'failed')
   const areAllRemoved = previews.every(({ state }) => state.kind === 'removed')
   return {
@@ -30,7 +30,7 @@ export function renderPreviewCheck(previews: readonly PreviewView[]): ReportedCh
   }
 }
 
-function describePreview({ root, image, tag, state }: PreviewView): string {
+function describePreview({ root, image, tag, state }: PreviewImageView): string {
   const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${toCodeSpan(`${image}:${tag}`)}`
   switch (state.kind) {
     case 'published':

@@ -72,10 +72,10 @@ export function renderPublishCheck(
       conclusion: 'neutral',
       title: 'Included in the images of a newer commit',
     }
-  return { ...base, status: 'completed', conclusion: 'success', title: formatCheckTitle(states) }
+  return { ...base, status: 'completed', conclusion: 'success', title: formatPublishCheckTitle(states) }
 }
 
-function formatCheckTitle(states: readonly PublicationView[]): string {
+function formatPublishCheckTitle(states: readonly PublicationView[]): string {
   if (states.every((state) => state.kind === 'rolled-back')) return 'Rolled back'
   const changed = states.filter((state) => !(state.kind === 'published' && state.unchanged)).length
   if (changed === 0) return 'Published: the images are unchanged'
@@ -92,13 +92,13 @@ function describePublishedImage(view: PublishedImageView): string {
   if (state.kind !== 'published') return `${heading}\n\n${formatPublication(state)}`
   const facts = [
     ['digest', toCodeSpan(state.digest)],
-    ...(state.size === undefined ? [] : [['layer', formatSize(state.size)]]),
+    ...(state.size === undefined ? [] : [['layer', formatByteSize(state.size)]]),
     ...(state.packages === undefined
       ? []
       : [
           [
             'contents',
-            `${formatCount(state.packages, 'package')}${state.bundles === undefined ? '' : `, ${formatCount(state.bundles, 'bundle')}`}`,
+            `${formatCountWithNoun(state.packages, 'package')}${state.bundles === undefined ? '' : `, ${formatCountWithNoun(state.bundles, 'bundle')}`}`,
           ],
         ]),
     ['time', `${state.seconds.toFixed(1)} s`],
@@ -145,7 +145,7 @@ function formatPublication(state: PublicationView): string {
 }
 
 /** A line per image. */
-export function formatPublishedLines(views: readonly PublishedImageView[]): readonly string[] {
+export function formatPublishedImageLines(views: readonly PublishedImageView[]): readonly string[] {
   return views.map(({ image, tags, state }) => {
     const where = tags.map((tag) => toCodeSpan(`${image}:${tag}`)).join(', ')
     if (state.kind === 'published') return `- ✅ ${where}: published as ${toCodeSpan(state.digest)}`
@@ -165,7 +165,7 @@ export function summarizePublication(
 }
 
 /** GitHub's limit for the description of a deployment status, in characters. */
-const maxDescriptionLength = 140
+const maxDeploymentDescriptionLength = 140
 
 export function formatDeploymentDescription(state: PublicationView): string {
   switch (state.kind) {
@@ -179,19 +179,22 @@ export function formatDeploymentDescription(state: PublicationView): string {
       return 'Included in the image of a newer commit'
     case 'failed':
     case 'refused':
-      return toOneLine(`Not published: ${state.why}`, maxDescriptionLength)
+      return toOneLine(`Not published: ${state.why}`, maxDeploymentDescriptionLength)
   }
 }
 
-export function formatImageCell({ image, tags }: Pick<PublishedImageView, 'image' | 'tags'>): string {
+export function formatImageTagsTableCell({
+  image,
+  tags,
+}: Pick<PublishedImageView, 'image' | 'tags'>): string {
   return tags.map((tag) => toTableCodeSpan(`${image}:${tag}`)).join(', ')
 }
 
-function formatSize(bytes: number): string {
+function formatByteSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-function formatCount(amount: number, noun: string): string {
+function formatCountWithNoun(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`
 }

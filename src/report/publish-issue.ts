@@ -1,7 +1,7 @@
 // The issue for maintainers about merged but unpublished catalogs. catalog-bot updates the issue and closes it when all
 // failures are fixed.
 import { toCodeSpan, escapeMarkdown } from './escape.ts'
-import { formatImageCell } from './publish-check.ts'
+import { formatImageTagsTableCell } from './publish-check.ts'
 
 export const publishIssueMarker = '<!-- catalog-bot:not-published -->'
 
@@ -64,7 +64,7 @@ function renderFailureTable(failures: readonly PublishFailureView[]): string {
     .slice(0, 100)
     .map(
       ({ root, commit, since, why, ...image }) =>
-        `| ${toCodeSpan(root === '' ? '.' : root)} | ${formatImageCell(image)} | ${commit === undefined ? '' : toCodeSpan(commit.slice(0, 12))} | ${since} | ${escapeMarkdown(why, 400).replaceAll('|', '¦')} |`,
+        `| ${toCodeSpan(root === '' ? '.' : root)} | ${formatImageTagsTableCell(image)} | ${commit === undefined ? '' : toCodeSpan(commit.slice(0, 12))} | ${since} | ${escapeMarkdown(why, 400).replaceAll('|', '¦')} |`,
     )
   return ['| Catalog | Image | Commit | Since | Reason |', '|---|---|---|---|---|', ...rows].join('\n')
 }

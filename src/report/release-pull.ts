@@ -25,7 +25,7 @@ export interface ReleasePullView extends MergedBundleDirectory {
 }
 
 /** GitHub rejects more than 65,536 characters. */
-const maxTextLength = 60_000
+const maxPullRequestBodyLength = 60_000
 
 export function formatReleaseTitle({ directory, version }: MergedBundleDirectory): string {
   return `Add ${toOneLine(`${directory} ${version}`, 150)} to the catalogs`
@@ -51,7 +51,9 @@ export function renderReleaseBody(release: ReleasePullView): string {
       ? []
       : [`<details><summary>Upgrade graph</summary>\n\n${renderMermaidBlock(graph)}\n\n</details>`]
   const whole = [...paragraphs, ...drawn, end].join('\n\n')
-  return whole.length <= maxTextLength ? whole : [...paragraphs, end].join('\n\n').slice(0, maxTextLength)
+  return whole.length <= maxPullRequestBodyLength
+    ? whole
+    : [...paragraphs, end].join('\n\n').slice(0, maxPullRequestBodyLength)
 }
 
 export function formatReleaseCommitMessage(
@@ -67,7 +69,7 @@ export type ReleasePullProblem =
   /** GitHub rejected the pull request. */
   | { readonly kind: 'not-opened'; readonly why: string }
 
-export interface ReleaseProblemView {
+export interface RenderedReleaseProblem {
   readonly title: string
   readonly text: string
 }
@@ -75,7 +77,7 @@ export interface ReleaseProblemView {
 export function renderReleaseProblem(
   { directory, version }: MergedBundleDirectory,
   news: ReleasePullProblem,
-): ReleaseProblemView {
+): RenderedReleaseProblem {
   const directoryLabel = toCodeSpan(`operators/${directory}/${version}`)
   switch (news.kind) {
     case 'late':
@@ -103,7 +105,7 @@ export function renderReleaseProblem(
 }
 
 /** For a commit without a pull request, so that the person who pushed it sees the result. */
-export function renderReleaseCheck({ title, text }: ReleaseProblemView): ReportedCheck {
+export function renderReleaseCheck({ title, text }: RenderedReleaseProblem): ReportedCheck {
   return {
     name: `${checkNamePrefix}release`,
     status: 'completed',

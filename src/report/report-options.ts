@@ -1,6 +1,6 @@
 import type { CommentPolicy } from '../config/config.ts'
 import type { PullUrlParts } from './github-urls.ts'
-import type { FixForFinding, TracedLine } from './traced-line.ts'
+import type { SuggestedFixForFinding, TracedFindingLine } from './traced-line.ts'
 
 export interface FindingLinkOptions {
   /** The page of a rule is `<rulesUrl>/<id>.md`. If absent, rules are not linked. */
@@ -8,8 +8,8 @@ export interface FindingLinkOptions {
   /** If absent, nothing is linked. */
   readonly page?: PullUrlParts | undefined
   /** If absent, lines of the merge result are used. */
-  readonly lines?: readonly TracedLine[] | undefined
-  readonly fixes?: readonly FixForFinding[] | undefined
+  readonly lines?: readonly TracedFindingLine[] | undefined
+  readonly fixes?: readonly SuggestedFixForFinding[] | undefined
   /** catalog-bot's status page for the pull request. Absent if people cannot reach it. */
   readonly statusPage?: string | undefined
 }

@@ -6,10 +6,10 @@ import { renderComment } from './comment.ts'
 import { needsHumanAction } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import type { ReportedCheck } from './reported-check.ts'
-import { renderSuggestions, type Suggestion } from './suggestions.ts'
+import { renderReviewSuggestions, type ReviewSuggestion } from './suggestions.ts'
 
 export { commentMarker } from './comment.ts'
-export { checkNamePrefix, toCheckNames, ownCheckNames } from './reported-check.ts'
+export { checkNamePrefix, toPrefixedCheckNames, botCheckNames } from './reported-check.ts'
 export type { ReportedAnnotation, ReportedCheck } from './reported-check.ts'
 
 export interface PullReport {
@@ -18,7 +18,7 @@ export interface PullReport {
   /** `kept`: an existing comment is edited, but no comment is created. `unwanted`: neither. */
   readonly commentIs: 'wanted' | 'kept' | 'unwanted'
   /** Undefined if suggestions are disabled. Existing suggestions are not changed. */
-  readonly suggestions?: readonly Suggestion[] | undefined
+  readonly suggestions?: readonly ReviewSuggestion[] | undefined
 }
 
 /** Escapes untrusted text. */
@@ -30,7 +30,7 @@ export function renderReport(verdict: PullVerdict, options: ReportOptions): Pull
     })),
     comment: renderComment(verdict, options),
     commentIs: decideCommentAction(verdict, options),
-    ...(options.suggestions === true && { suggestions: renderSuggestions(verdict, options) }),
+    ...(options.suggestions === true && { suggestions: renderReviewSuggestions(verdict, options) }),
   }
 }
 

@@ -2,9 +2,9 @@ import { checkIds, type CheckId } from '@catalog-bot/findings/checks'
 
 export const checkNamePrefix = 'catalog-bot / '
 
-export const ownCheckNames: readonly string[] = toCheckNames(checkIds)
+export const botCheckNames: readonly string[] = toPrefixedCheckNames(checkIds)
 
-export function toCheckNames(ids: readonly CheckId[]): readonly string[] {
+export function toPrefixedCheckNames(ids: readonly CheckId[]): readonly string[] {
   return ids.map((id) => `${checkNamePrefix}${id}`)
 }
 

@@ -3,9 +3,9 @@ import type { PullVerdict } from '../policy/verdict.ts'
 import { escapeMarkdown } from './escape.ts'
 import { renderFencedBlock } from './fenced-block.ts'
 import type { ReportOptions } from './report-options.ts'
-import { getFindingKey } from './traced-line.ts'
+import { toFindingIdentityKey } from './traced-line.ts'
 
-export interface Suggestion {
+export interface ReviewSuggestion {
   readonly path: string
   readonly first: number
   readonly last: number
@@ -14,22 +14,22 @@ export interface Suggestion {
 }
 
 /** The hidden line that identifies suggestions among the comments of the same App (docs/threats.md#t56). */
-export const suggestionMarker = '<!-- catalog-bot:suggestion -->'
+export const reviewSuggestionMarker = '<!-- catalog-bot:suggestion -->'
 
-const maxSuggestions = 10
+const maxReviewSuggestions = 10
 
-export function renderSuggestions(
+export function renderReviewSuggestions(
   verdict: PullVerdict,
   { fixes = [], rulesUrl, landed }: ReportOptions,
-): readonly Suggestion[] {
+): readonly ReviewSuggestion[] {
   if (landed !== undefined) return []
   const findings = new Map(
-    verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [getFindingKey(one), one]),
+    verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [toFindingIdentityKey(one), one]),
   )
-  const taken: Suggestion[] = []
+  const taken: ReviewSuggestion[] = []
   for (const { finding: key, fix, suggestion } of fixes) {
     const finding = findings.get(key)
-    if (finding === undefined || suggestion === undefined || taken.length === maxSuggestions) continue
+    if (finding === undefined || suggestion === undefined || taken.length === maxReviewSuggestions) continue
     // Authors must not commit invisible characters with a click.
     if (fix.after.some((line) => /[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/u.test(line))) continue
     const { first, last } = suggestion
@@ -37,7 +37,7 @@ export function renderSuggestions(
     if (taken.some((other) => other.path === fix.file && first <= other.last && last >= other.first)) continue
     const rule = rulesUrl === undefined ? finding.rule : `[${finding.rule}](${rulesUrl}/${finding.rule}.md)`
     const body = [
-      suggestionMarker,
+      reviewSuggestionMarker,
       `${escapeMarkdown(finding.what, 500)} (${rule})`,
       renderFencedBlock('suggestion', fix.after.join('\n')),
     ].join('\n\n')

@@ -4,29 +4,29 @@ import { buildPackageGraphs, type ChannelGraph } from '@catalog-bot/fbc/graph/pa
 import type { CatalogChange, PullRequestChange, PackageChange } from '../pull-request/change.ts'
 import { toCodeSpan } from './escape.ts'
 
-const maxShownPackages = 2
-const maxShownNames = 3
+const maxSummarizedPackages = 2
+const maxSummarizedNames = 3
 
 /** A line of Markdown. Undefined if the change does not affect users. */
 export function summarizeChange(change: PullRequestChange): string | undefined {
   const summaries = new Map<string, { say: (where: string) => string; where: string[] }>()
   for (const catalog of change.catalogs)
     for (const one of catalog.packages) {
-      const formatSentence = createSentenceFormatter(one, catalog)
+      const formatSentence = createPackageChangeFormatter(one, catalog)
       if (formatSentence === undefined) continue
       const key = formatSentence('')
       const known = summaries.get(key) ?? { say: formatSentence, where: [] }
       known.where.push(catalog.version ?? catalog.root)
       summaries.set(key, known)
     }
-  const sentences = [...summaries.values()].map(({ say, where }) => say(` in ${formatNames(where)}`))
+  const sentences = [...summaries.values()].map(({ say, where }) => say(` in ${formatLimitedNames(where)}`))
   if (sentences.length === 0) return undefined
-  const left = sentences.length - maxShownPackages
+  const left = sentences.length - maxSummarizedPackages
   const more = left > 0 ? [`${left} more ${left === 1 ? 'package changes' : 'packages change'}.`] : []
-  return [...sentences.slice(0, maxShownPackages), ...more].join(' ')
+  return [...sentences.slice(0, maxSummarizedPackages), ...more].join(' ')
 }
 
-function createSentenceFormatter(
+function createPackageChangeFormatter(
   change: PackageChange,
   catalog: CatalogChange,
 ): ((where: string) => string) | undefined {
@@ -40,11 +40,13 @@ function createSentenceFormatter(
     const head = getChannelHeadLabel(channels.find(({ isDefault }) => isDefault))
     return (where) => `${name} is new${where}${head === undefined ? '' : `; new installations get ${head}`}.`
   }
-  const forked = channels.find(({ name: its, heads }) => heads.length > 1 && touchesChannel(change, its))
-  if (forked !== undefined) return createTwoHeadsFormatter(change, forked)
-  const moved = channels.filter((channel) => changesChannelHead(change, channel))
+  const forked = channels.find(
+    ({ name: its, heads }) => heads.length > 1 && addsOrChangesChannel(change, its),
+  )
+  if (forked !== undefined) return createMultipleHeadsFormatter(change, forked)
+  const moved = channels.filter((channel) => addsOrMovesChannelHead(change, channel))
   const main = moved.find(({ isDefault }) => isDefault) ?? moved[0]
-  if (main !== undefined) return createNewHeadFormatter(name, main)
+  if (main !== undefined) return createNewChannelHeadFormatter(name, main)
   const [joining] = change.bundles.added
   const home =
     joining && channels.find(({ nodes }) => nodes.some((node) => node.isEntry && node.name === joining.name))
@@ -55,7 +57,7 @@ function createSentenceFormatter(
     `${joins} joins channel ${toCodeSpan(home.name)} of ${name}${where}; new installations still get ${head}.`
 }
 
-function createTwoHeadsFormatter(
+function createMultipleHeadsFormatter(
   { name, bundles }: PackageChange,
   channel: ChannelGraph,
 ): (where: string) => string {
@@ -64,14 +66,14 @@ function createTwoHeadsFormatter(
   const joining = bundles.added
     .filter((added) => channel.heads.includes(added.name))
     .map((added) => label(added.name))
-  const shown = `${heads.length === 2 ? 'two heads' : `${heads.length} heads`}, ${formatNames(channel.heads, label)}`
+  const shown = `${heads.length === 2 ? 'two heads' : `${heads.length} heads`}, ${formatLimitedNames(channel.heads, label)}`
   return (where) =>
     joining.length === 0
       ? `Channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where} would have ${shown}.`
-      : `${joining.slice(0, maxShownNames).join(', ')} ${joining.length === 1 ? 'joins' : 'join'} channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where}, which would then have ${shown}.`
+      : `${joining.slice(0, maxSummarizedNames).join(', ')} ${joining.length === 1 ? 'joins' : 'join'} channel ${toCodeSpan(channel.name)} of ${toCodeSpan(name)}${where}, which would then have ${shown}.`
 }
 
-function createNewHeadFormatter(
+function createNewChannelHeadFormatter(
   name: string,
   channel: ChannelGraph,
 ): ((where: string) => string) | undefined {
@@ -88,18 +90,18 @@ function createNewHeadFormatter(
   const upgrade =
     from.length === 0
       ? ''
-      : `; ${formatNames(from, label)} ${from.length === 1 ? 'upgrades' : 'upgrade'} to it`
+      : `; ${formatLimitedNames(from, label)} ${from.length === 1 ? 'upgrades' : 'upgrade'} to it`
   return (where) =>
     channel.isDefault
       ? `New installations of ${name}${where} get ${head}${upgrade}.`
       : `New installations of ${name} from channel ${toCodeSpan(channel.name)}${where} get ${head}${upgrade}.`
 }
 
-function touchesChannel({ channels }: PackageChange, name: string): boolean {
+function addsOrChangesChannel({ channels }: PackageChange, name: string): boolean {
   return channels.added.includes(name) || channels.changed.some((channel) => channel.name === name)
 }
 
-function changesChannelHead({ channels }: PackageChange, { name }: ChannelGraph): boolean {
+function addsOrMovesChannelHead({ channels }: PackageChange, { name }: ChannelGraph): boolean {
   return (
     channels.added.includes(name) ||
     channels.changed.some((channel) => channel.name === name && channel.head.before !== channel.head.after)
@@ -122,11 +124,13 @@ function createVersionLabeler({ nodes }: ChannelGraph): (name: string) => string
   }
 }
 
-function formatNames(
+function formatLimitedNames(
   all: readonly string[],
   label: (name: string) => string = (name) => toCodeSpan(name),
 ): string {
-  const shown = all.slice(0, all.length > maxShownNames ? maxShownNames - 1 : maxShownNames).map(label)
+  const shown = all
+    .slice(0, all.length > maxSummarizedNames ? maxSummarizedNames - 1 : maxSummarizedNames)
+    .map(label)
   const left = all.length - shown.length
   const last = left > 0 ? `${left} more` : shown.pop()
   return shown.length === 0 ? (last ?? '') : `${shown.join(', ')} and ${last ?? ''}`

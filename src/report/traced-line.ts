@@ -3,7 +3,7 @@
 import type { Fix } from '@catalog-bot/findings/fix'
 import type { Finding } from '@catalog-bot/findings/finding'
 
-export interface TracedLine {
+export interface TracedFindingLine {
   readonly file: string
   /** In the merge result. */
   readonly line: number
@@ -13,21 +13,21 @@ export interface TracedLine {
   readonly last: number
 }
 
-export interface FixForFinding {
-  /** See getFindingKey(). */
+export interface SuggestedFixForFinding {
+  /** See toFindingIdentityKey(). */
   readonly finding: string
   readonly fix: Fix
   /** The lines of the head to replace, all within the diff of the pull request. */
   readonly suggestion?: { readonly first: number; readonly last: number }
 }
 
-export function getFindingKey({ rule, at, what }: Finding): string {
+export function toFindingIdentityKey({ rule, at, what }: Finding): string {
   return JSON.stringify([rule, at?.file, at?.line, at?.column, what])
 }
 
 export function createTracedLineLookup(
-  lines: readonly TracedLine[] | undefined,
-): (file: string, line: number) => TracedLine | undefined {
+  lines: readonly TracedFindingLine[] | undefined,
+): (file: string, line: number) => TracedFindingLine | undefined {
   const known = new Map(lines?.map((traced) => [`${traced.line} ${traced.file}`, traced]))
   return (file, line) => known.get(`${line} ${file}`)
 }

@@ -1,17 +1,17 @@
 // Renders findings as annotations and log lines of a workflow. Escapes untrusted text so that the runner finds no commands
 // in it.
 import { compareFindings, type Finding, type Severity } from '@catalog-bot/findings/finding'
-import { escapeCommandMessage, escapeCommandProperty, toLogLine } from './escape.ts'
+import { escapeWorkflowCommandMessage, escapeWorkflowCommandProperty, toLogLine } from './escape.ts'
 
 /** GitHub shows this many annotations of each kind per step and drops the rest. */
 const maxAnnotationsPerKind = 10
 
-const commandBySeverity: Readonly<Record<Severity, string>> = {
+const workflowCommandBySeverity: Readonly<Record<Severity, string>> = {
   error: 'error',
   warning: 'warning',
   info: 'notice',
 }
-const severities = Object.keys(commandBySeverity) as readonly Severity[]
+const severities = Object.keys(workflowCommandBySeverity) as readonly Severity[]
 
 /** Lines for standard output. Findings without a location or beyond the limit are only logged. */
 export function formatWorkflowLog(findings: readonly Finding[]): readonly string[] {
@@ -41,10 +41,10 @@ function formatAnnotation(finding: Finding): string {
       : [['endColumn', at.endColumn]]),
   ]
   const properties = [...(location ?? []), ['title', rule]]
-    .map(([name, value]) => `${name}=${escapeCommandProperty(String(value))}`)
+    .map(([name, value]) => `${name}=${escapeWorkflowCommandProperty(String(value))}`)
     .join(',')
   const text = [what, why, fix].filter((part) => part !== '').join('\n')
-  return `::${commandBySeverity[severity]} ${properties}::${escapeCommandMessage(text)}`
+  return `::${workflowCommandBySeverity[severity]} ${properties}::${escapeWorkflowCommandMessage(text)}`
 }
 
 function formatFindingLine({ severity, at, rule, what, fix }: Finding): string {

@@ -9,7 +9,7 @@ import type { GitHubApp } from '../adapters/github/github-app.ts'
 import { openMergeApi } from '../adapters/github/merge-api.ts'
 import { createRepositoryCache } from '../adapters/github/repository-cache.ts'
 import type { Store } from '../ports/store.ts'
-import { noTracing, traceCalls } from '../ports/tracing.ts'
+import { noTracing, traceMethodCalls } from '../ports/tracing.ts'
 import type { WorkClass } from '../adapters/github/budget/work-class.ts'
 import type { AppServices, JobContext } from '../jobs/job-context.ts'
 
@@ -99,9 +99,9 @@ export function openRepositoryContexts(
       return {
         app,
         installation: job.installation,
-        forge: traceCalls(openForge(octokit, job.repository, acting), spanNameByForgeMethod, tracing),
-        merging: traceCalls(openMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
-        repository: traceCalls(
+        forge: traceMethodCalls(openForge(octokit, job.repository, acting), spanNameByForgeMethod, tracing),
+        merging: traceMethodCalls(openMergeApi(octokit, job.repository), spanNameByMergeMethod, tracing),
+        repository: traceMethodCalls(
           await openRepositoryMirror(job.installation, job.repository),
           spanNameByGitMethod,
           tracing,

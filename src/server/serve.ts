@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
-import { startLauncher } from '../adapters/git/launcher.ts'
+import { startProcessLauncher } from '../adapters/git/launcher.ts'
 import { ForgeError } from '../adapters/github/forge-error.ts'
 import { openGitHubApp, type GitHubApp } from '../adapters/github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
-import { traceCalls } from '../ports/tracing.ts'
+import { traceMethodCalls } from '../ports/tracing.ts'
 import { StoreError } from '../adapters/store/store-error.ts'
 import { openStore } from '../adapters/store/store.ts'
 import { createCatalogLoader } from '../catalogs/catalog-loader.ts'
@@ -28,7 +28,7 @@ import {
   extractClusterTestEnvVariables,
 } from '../cluster-test/process/cluster-test-client.ts'
 import { openCatalogFileReaderPool } from '../catalogs/reader-pool.ts'
-import { openRegistries } from '../catalogs/registries.ts'
+import { openEvaluationRegistries } from '../catalogs/registries.ts'
 import { loadJobRequestQuota } from './jobs/job-allowance.ts'
 import { findPullsWaitingForStatus } from '../merge/rejected-pulls.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -106,9 +106,9 @@ export async function startApp(
     },
   })
   log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
-  const closeLauncher = startLauncher()
+  const closeLauncher = startProcessLauncher()
   const pool = openCatalogFileReaderPool()
-  const registries = await openRegistries({
+  const registries = await openEvaluationRegistries({
     clock,
     store,
     environment: process.env,
@@ -122,7 +122,7 @@ export async function startApp(
   const tracing = await openTracing(process.env, (error) =>
     log.warn({ err: error }, 'traces could not be exported'),
   )
-  const evaluationPool = traceCalls(
+  const evaluationPool = traceMethodCalls(
     openEvaluationPool(settings.budget, settings.concurrency),
     { evaluate: 'look.look' },
     tracing,

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CatalogDirectoryFile } from '../../src/catalogs/catalog-directory.ts'
-import { ReusableReadBuffer, openCatalogDirectory } from '../../src/catalogs/catalog-directory.ts'
+import { ReusableReadBuffer, listCatalogDirectoryFiles } from '../../src/catalogs/catalog-directory.ts'
 
 let catalogRoot = ''
 beforeEach(() => {
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(catalogRoot, { recursive: true, force: true }))
 
 function listCatalogFiles(dir: string): readonly CatalogDirectoryFile[] {
-  const opened = openCatalogDirectory(dir)
+  const opened = listCatalogDirectoryFiles(dir)
   return opened.kind === 'files' ? opened.files : []
 }
 
@@ -39,11 +39,11 @@ describe('a catalog directory', () => {
 
   test('must exist, and be a directory', () => {
     writeFileSync(join(catalogRoot, 'file'), '')
-    expect(openCatalogDirectory(join(catalogRoot, 'none'))).toEqual({
+    expect(listCatalogDirectoryFiles(join(catalogRoot, 'none'))).toEqual({
       kind: 'not-a-directory',
       message: `stat ${catalogRoot}/none: no such file or directory`,
     })
-    expect(openCatalogDirectory(join(catalogRoot, 'file'))).toEqual({
+    expect(listCatalogDirectoryFiles(join(catalogRoot, 'file'))).toEqual({
       kind: 'not-a-directory',
       message: `"${catalogRoot}/file" is not a directory`,
     })
@@ -81,7 +81,7 @@ describe('a symbolic link', () => {
 
 test('an unreadable ignore file makes the directory unreadable', () => {
   symlinkSync('nothing', join(catalogRoot, '.indexignore'))
-  expect(openCatalogDirectory(catalogRoot)).toEqual({
+  expect(listCatalogDirectoryFiles(catalogRoot)).toEqual({
     kind: 'unreadable',
     file: '.indexignore',
     message: 'open .indexignore: no such file or directory',

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { fileFactsVersion } from '../../packages/fbc/src/facts/facts-version.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { getCacheDirectory } from '../../src/catalogs/cache-directory.ts'
-import { openFileFactsCache } from '../../src/catalogs/content-facts-cache.ts'
+import { openCatalogFileFactsCache } from '../../src/catalogs/content-facts-cache.ts'
 import { renderedDocuments } from '../packages/fbc/go/fast/mutated-documents.ts'
 
 let directory: string
@@ -23,22 +23,22 @@ const listCacheFiles = (): string[] =>
 describe('the cache of facts', () => {
   test('gives the very facts that reading gives, the first time and later', () => {
     const facts = parseCatalogFile(catalogBytes)
-    expect(openFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
-    expect(openFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
     expect(listCacheFiles()).toHaveLength(1)
   })
 
   test('does not read a file that it knows', () => {
-    openFileFactsCache(directory).factsOf(catalogBytes)
+    openCatalogFileFactsCache(directory).factsOf(catalogBytes)
     const [entry = ''] = listCacheFiles()
     const json = JSON.stringify({ ...parseCatalogFile(catalogBytes), packages: [] })
     writeFileSync(entry, `${createHash('sha256').update(json).digest('hex')}\n${json}`)
-    expect(openFileFactsCache(directory).factsOf(catalogBytes).packages).toEqual([])
+    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes).packages).toEqual([])
   })
 
   test('keeps nothing of small files', () => {
-    openFileFactsCache(directory).factsOf(Buffer.from(renderedDocuments[0]))
+    openCatalogFileFactsCache(directory).factsOf(Buffer.from(renderedDocuments[0]))
     expect(readdirSync(directory)).toEqual([])
   })
 
@@ -48,34 +48,34 @@ describe('the cache of facts', () => {
     ['empty', () => ''],
     ['something else', () => 'not facts\nat all'],
   ])('does not believe an entry that was %s, and replaces it', (_name, damage) => {
-    const facts = openFileFactsCache(directory).factsOf(catalogBytes)
+    const facts = openCatalogFileFactsCache(directory).factsOf(catalogBytes)
     const [entry = ''] = listCacheFiles()
     const good = readFileSync(entry, 'utf8')
     writeFileSync(entry, damage(good))
-    expect(openFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
+    expect(openCatalogFileFactsCache(directory).factsOf(catalogBytes)).toEqual(facts)
     expect(readFileSync(entry, 'utf8')).toBe(good)
   })
 
   test('tells files apart by their content', () => {
     const other = Buffer.from(catalogBytes.toString().replaceAll('foo', 'bar'))
-    const cache = openFileFactsCache(directory)
+    const cache = openCatalogFileFactsCache(directory)
     expect(cache.factsOf(catalogBytes).packages[0]?.name).toBe('foo')
     expect(cache.factsOf(other).packages[0]?.name).toBe('bar')
   })
 
   test('drops what is old and what another version of the reader wrote', () => {
-    openFileFactsCache(directory).factsOf(catalogBytes)
+    openCatalogFileFactsCache(directory).factsOf(catalogBytes)
     const [old = ''] = listCacheFiles()
     utimesSync(old, 0, 0)
     mkdirSync(join(directory, 'v0'))
-    openFileFactsCache(directory).factsOf(Buffer.concat([catalogBytes, catalogBytes]))
+    openCatalogFileFactsCache(directory).factsOf(Buffer.concat([catalogBytes, catalogBytes]))
     expect(readdirSync(directory)).toEqual([`v${fileFactsVersion}`])
     expect(listCacheFiles()).not.toContain(old)
   })
 
   test('is no cache, and no failure, where it cannot write', () => {
     writeFileSync(join(directory, 'file'), '')
-    expect(openFileFactsCache(join(directory, 'file')).factsOf(catalogBytes)).toEqual(
+    expect(openCatalogFileFactsCache(join(directory, 'file')).factsOf(catalogBytes)).toEqual(
       parseCatalogFile(catalogBytes),
     )
   })

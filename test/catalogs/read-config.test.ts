@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { evaluateLocalPull } from '../../src/cli/local-pull.ts'
 import { loadLocalConfig } from '../../src/cli/local-config.ts'
-import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
+import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { runCatalogBot } from '../cli/command.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
@@ -84,18 +84,18 @@ async function commitConfigPull(files: OriginFiles) {
   return { from, head }
 }
 
-type PullEvaluationResult = Awaited<ReturnType<typeof evaluateSnapshot>>
+type PullEvaluationResult = Awaited<ReturnType<typeof evaluatePullSnapshot>>
 const findConfigFindings = ({ verdict }: PullEvaluationResult) =>
   verdict.outcomes.flatMap(({ findings }) => findings).filter(({ rule }) => rule === 'config-unreadable')
 
 async function evaluateAsApp({ from, head }: Awaited<ReturnType<typeof commitConfigPull>>) {
-  return evaluateSnapshot(
+  return evaluatePullSnapshot(
     createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head }),
     {
       repository: ownershipScenario.mirror,
       loader: { cache: noopCache, load: async () => undefined },
       ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
-      memory: noopPullMemory,
+      memory: noopPullHistoryStore,
     },
   )
 }

@@ -1,6 +1,6 @@
 // The registry access of the App: the time limit of one evaluation, regardless of what registries do.
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { openRegistries } from '../../src/catalogs/registries.ts'
+import { openEvaluationRegistries } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { noopCache } from '../../src/catalogs/null-store.ts'
 import { startScriptedRegistry, type ScriptedRegistry } from '../adapters/registry/scripted-registry.ts'
@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => registry.close())
 
 const openTestRegistries = (evaluationTime: number) =>
-  openRegistries({
+  openEvaluationRegistries({
     clock: systemClock,
     store: noopCache,
     environment: {},

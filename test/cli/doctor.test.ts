@@ -11,8 +11,8 @@ import {
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { privateKey } from '../sandbox/github/github-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
-import { toCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
+import { toPrefixedCheckNames } from '../../src/report/report.ts'
 
 let mergeRulesFixture: MergeRulesFixture
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(async () => mergeRulesFixture.githubFixture.stop())
 
 const cliPath = join(import.meta.dirname, '../../src/cli.ts')
-const botCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
+const botCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))
 
 interface DoctorResult {
   readonly code: number

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { checkPull } from '../../src/cli/check.ts'
-import { runInit, type InitOptions } from '../../src/cli/init.ts'
+import { runCheckCommand } from '../../src/cli/check.ts'
+import { runInit, type InitCommandOptions } from '../../src/cli/init.ts'
 import { parseConfig } from '../../src/config/config.ts'
 
 jest.setTimeout(60_000)
@@ -51,7 +51,7 @@ async function captureOutput(run: () => Promise<void>): Promise<{ code: unknown;
   }
 }
 
-const runInitCommand = (options: InitOptions) => captureOutput(() => runInit(undefined, options))
+const runInitCommand = (options: InitCommandOptions) => captureOutput(() => runInit(undefined, options))
 const catalogYaml = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
 
 test('a known layout needs no configuration, and none is written', async () => {
@@ -123,7 +123,7 @@ test('check without options compares with the default branch, as the user in the
   runGit(top, 'commit', '--quiet', '--all', '--message', 'work')
   process.chdir(join(top, 'catalogs'))
   const { code, out } = await captureOutput(() =>
-    checkPull({ repo: '.', head: 'HEAD', offline: true, output: 'json' }),
+    runCheckCommand({ repo: '.', head: 'HEAD', offline: true, output: 'json' }),
   )
   expect(code).toBe(1)
   const { verdict, change } = JSON.parse(out) as { verdict: string; change: { paths: { path: string }[] } }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { findClosestNames } from '../../src/cli/rule.ts'
 import { supportsColor } from '../../src/cli/color.ts'
 import {
-  diagnoseClock,
+  diagnoseClockSkew,
   diagnoseWebhookDeliveries,
   diagnosePermissions,
   diagnoseProxy,
@@ -90,13 +90,13 @@ describe('doctor', () => {
   test('fails for a clock skew that makes GitHub reject tokens', () => {
     const there = 'Sun, 06 Nov 1994 08:49:37 GMT'
     const now = Date.parse(there)
-    expect(diagnoseClock(there, now + 30_000).ok).toBe(true)
-    expect(diagnoseClock(there, now + 31_000)).toMatchObject({
+    expect(diagnoseClockSkew(there, now + 30_000).ok).toBe(true)
+    expect(diagnoseClockSkew(there, now + 31_000)).toMatchObject({
       ok: false,
       text: expect.stringContaining('31 seconds ahead of'),
     })
-    expect(diagnoseClock(there, now - 90_000).text).toContain('90 seconds behind')
-    expect(diagnoseClock(undefined, now).ok).toBeUndefined()
+    expect(diagnoseClockSkew(there, now - 90_000).text).toContain('90 seconds behind')
+    expect(diagnoseClockSkew(undefined, now).ok).toBeUndefined()
   })
 
   test('names a proxy without its password', () => {

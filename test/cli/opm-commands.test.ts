@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { convertTemplate } from '../../src/cli/convert-template.ts'
 import { generateDockerfile } from '../../src/cli/generate-dockerfile.ts'
 import { initPackage } from '../../src/cli/init.ts'
-import { printList } from '../../src/cli/list.ts'
+import { printCatalogObjectList } from '../../src/cli/list.ts'
 import { renderGraph } from '../../src/cli/render-graph.ts'
 import { runOpm } from '../run-opm.ts'
 
@@ -150,14 +150,14 @@ describe('list', () => {
   ] as const)('%s %s', async (kind, name, holds) => {
     const out = await expectSameOutputAsOpm(
       ['alpha', 'list', kind, catalogDirectory, ...(name === undefined ? [] : [name])],
-      () => printList(kind, catalogDirectory, name, { output: 'text' }),
+      () => printCatalogObjectList(kind, catalogDirectory, name, { output: 'text' }),
     )
     expect(out).toContain(holds)
   })
 
   test('as JSON is a list of rows', async () => {
     const { out } = await captureOutput(() =>
-      printList('bundles', catalogDirectory, 'foo', { output: 'json' }),
+      printCatalogObjectList('bundles', catalogDirectory, 'foo', { output: 'json' }),
     )
     expect((JSON.parse(out) as unknown[])[0]).toEqual({
       package: 'foo',
@@ -172,7 +172,9 @@ describe('list', () => {
 
   test('rejects an unknown package', async () => {
     expect(
-      await captureOutput(() => printList('channels', catalogDirectory, 'bar', { output: 'text' })),
+      await captureOutput(() =>
+        printCatalogObjectList('channels', catalogDirectory, 'bar', { output: 'text' }),
+      ),
     ).toEqual({
       code: 1,
       out: '',

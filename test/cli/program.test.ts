@@ -6,14 +6,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
-import { addAppCommandStubs } from '../../src/cli/commands/app-command-stubs.ts'
-import { listCommands, getCommandExamples, getCommandPath } from '../../src/cli/help.ts'
+import { addHiddenAppCommandStubs } from '../../src/cli/commands/app-command-stubs.ts'
+import { listCommands, getCommandExamples, getFullCommandName } from '../../src/cli/help.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { exitWithError } from '../../src/cli/output.ts'
 
 const allProgramCommands = listCommands(buildProgram(addAppCommands))
 const commandByPath = allProgramCommands.map((command): [string, Command] => [
-  getCommandPath(command),
+  getFullCommandName(command),
   command,
 ])
 
@@ -32,7 +32,7 @@ function parseCommandLine(
       throw error
     })
     command.configureOutput({ writeOut: (text) => (printed += text), writeErr: (text) => (printed += text) })
-    if (command.commands.length === 0) command.action(() => void (ran = getCommandPath(command)))
+    if (command.commands.length === 0) command.action(() => void (ran = getFullCommandName(command)))
   }
   try {
     program.parse(line, { from: 'user' })
@@ -92,7 +92,7 @@ function splitShellWords(line: string): string[] {
 
 describe('the package for authors', () => {
   test('has every command, but omits those of the App from its help', () => {
-    const author = buildProgram(addAppCommandStubs)
+    const author = buildProgram(addHiddenAppCommandStubs)
     const help = author.helpInformation()
     for (const name of ['serve', 'merging', 'demo'])
       expect(help).not.toMatch(new RegExp(`^  ${name}[ |]`, 'm'))
@@ -102,7 +102,7 @@ describe('the package for authors', () => {
       ['merging', 'freeze'],
       ['landings', 'stop'],
     ])
-      expect(parseCommandLine([...line, '--repository', 'a/b'], addAppCommandStubs).ran).toBe(
+      expect(parseCommandLine([...line, '--repository', 'a/b'], addHiddenAppCommandStubs).ran).toBe(
         'catalog-bot merging',
       )
   })

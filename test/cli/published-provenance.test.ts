@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toReferrersTag } from '../../src/adapters/image/attach-manifest.ts'
 import { openVerifyingKey, type VerifyingKey } from '../../src/adapters/image/provenance/signing-key.ts'
 import { verifyImage } from '../../src/adapters/image/provenance/verify-image.ts'
-import { openRegistry } from '../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../src/adapters/registry/transport/egress-policy.ts'
 import { createSmallCatalog } from '../adapters/image/small-catalog.ts'
@@ -45,7 +45,10 @@ describeWithRegistry('an image that is pushed with a key', () => {
     writeFileSync(path('cosign.pub'), pem)
     verifying = openVerifyingKey(pem)
     server = await startRealRegistry()
-    registry = openRegistry({ clock: createManualClock(), egress: allowLoopbackRegistries(server.host) })
+    registry = openRegistryClient({
+      clock: createManualClock(),
+      egress: allowLoopbackRegistries(server.host),
+    })
     await server.push({ layers: [Buffer.alloc(1024)] }, 'base/opm:1', { format: 'oci' })
     await server.push({ layers: [Buffer.alloc(2048)] }, 'base/opm:2', { format: 'oci' })
   }, 30_000)

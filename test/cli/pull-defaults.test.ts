@@ -4,7 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { readDefaultAuthor, findDefaultBaseBranch, requireRepository } from '../../src/cli/pull-defaults.ts'
+import {
+  readDefaultAuthorLogin,
+  findDefaultBaseBranch,
+  requireGitRepository,
+} from '../../src/cli/pull-defaults.ts'
 
 let parentDirectory: string
 let repositoryDirectory: string
@@ -92,12 +96,12 @@ describe('the base', () => {
 describe('the author', () => {
   test('is github.user in the git config, else the user of gh', async () => {
     const gh = join(parentDirectory, 'config', 'gh')
-    await expect(readDefaultAuthor(repositoryDirectory)).rejects.toThrow('--author LOGIN')
+    await expect(readDefaultAuthorLogin(repositoryDirectory)).rejects.toThrow('--author LOGIN')
     mkdirSync(gh, { recursive: true })
     writeFileSync(join(gh, 'hosts.yml'), 'github.com:\n    user: of-gh\n    git_protocol: ssh\n')
-    expect(await readDefaultAuthor(repositoryDirectory)).toBe('of-gh')
+    expect(await readDefaultAuthorLogin(repositoryDirectory)).toBe('of-gh')
     runGit('config', 'github.user', 'of-git')
-    expect(await readDefaultAuthor(repositoryDirectory)).toBe('of-git')
+    expect(await readDefaultAuthorLogin(repositoryDirectory)).toBe('of-git')
   })
 
   test.each(['[', 'github.com:\n', '- a\n', 'github.com: {user: 7}\n'])(
@@ -106,12 +110,12 @@ describe('the author', () => {
       const gh = join(parentDirectory, 'config', 'gh')
       mkdirSync(gh, { recursive: true })
       writeFileSync(join(gh, 'hosts.yml'), text)
-      await expect(readDefaultAuthor(repositoryDirectory)).rejects.toThrow('--author LOGIN')
+      await expect(readDefaultAuthorLogin(repositoryDirectory)).rejects.toThrow('--author LOGIN')
     },
   )
 })
 
 test('a path that is not in a repository is rejected with a message', async () => {
-  await expect(requireRepository(join(parentDirectory, 'nowhere'))).rejects.toThrow('no such directory')
-  await expect(requireRepository(parentDirectory)).rejects.toThrow('is not in a Git repository')
+  await expect(requireGitRepository(join(parentDirectory, 'nowhere'))).rejects.toThrow('no such directory')
+  await expect(requireGitRepository(parentDirectory)).rejects.toThrow('is not in a Git repository')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { defaultConfig, findUnknownRules, parseConfig } from '../../src/config/config.ts'
+import { defaultConfig, findUnknownRuleIdsInConfig, parseConfig } from '../../src/config/config.ts'
 
 const findConfigProblems = (text: string) => {
   const parsed = parseConfig(text)
@@ -54,8 +54,8 @@ describe('a configuration', () => {
 
   test('that configures an unknown rule is reported with the location of that rule', () => {
     const known = new Set(['several-heads'])
-    expect(findUnknownRules('rules:\n  several-heads: error\n', known)).toEqual([])
-    const [problem] = findUnknownRules('rules:\n  several-haeds: error\n', known)
+    expect(findUnknownRuleIdsInConfig('rules:\n  several-heads: error\n', known)).toEqual([])
+    const [problem] = findUnknownRuleIdsInConfig('rules:\n  several-haeds: error\n', known)
     expect(problem?.at).toMatchObject({ line: 2, column: 3 })
     expect(problem?.what).toContain('several-haeds')
   })

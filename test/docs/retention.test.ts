@@ -23,7 +23,7 @@ const documentedTables = retentionSection
 test('the page lists every table of the schema once, with what removes its rows', () => {
   const made = [
     ...readProjectFile('src/adapters/store/migrations.ts').matchAll(
-      /CREATE TABLE (?:IF NOT EXISTS )?\$\{schemaName\}\.(\w+)/g,
+      /CREATE TABLE (?:IF NOT EXISTS )?\$\{databaseSchemaName\}\.(\w+)/g,
     ),
   ]
   const tables = made.map(([, name = '']) => name)
@@ -40,7 +40,7 @@ test('the page documents what the hourly cleanup removes, with the retention in 
   for (const count of days) expect(documentedText).toMatch(new RegExp(`\\b${count} days`))
   for (const { tables, removed } of documentedTables)
     for (const table of tables) {
-      const named = new RegExp(`\\{schemaName\\}\\.${table}\\b|'${table}'`).test(prune)
+      const named = new RegExp(`\\{databaseSchemaName\\}\\.${table}\\b|'${table}'`).test(prune)
       // An intent is removed when it completes; prune.ts removes only those of merged pull requests.
       if (named && table !== 'intent')
         expect([table, removed]).not.toEqual([table, expect.stringMatching(/^never/)])

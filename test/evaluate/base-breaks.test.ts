@@ -4,12 +4,12 @@ import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { findBaseBreakingCommits } from '../../src/evaluate/find-base-breaks.ts'
-import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
 import { prepareReport } from '../../src/evaluate/worker/prepare-report.ts'
 import { renderReport } from '../../src/report/report.ts'
-import { describeBaseBreaks } from '../../src/report/describe-base-breaks.ts'
+import { describeBaseBranchBreakages } from '../../src/report/describe-base-breaks.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
@@ -61,14 +61,14 @@ async function evaluatePull(base: CommitSha, head: CommitSha) {
     head,
     author: ownershipScenario.fakeAccounts.person('alice'),
   })
-  const evaluation = await evaluateSnapshot(snapshot, {
+  const evaluation = await evaluatePullSnapshot(snapshot, {
     repository: ownershipScenario.mirror,
     loader,
     ask: async (question) =>
       ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
         : ownershipScenario.fakeAccounts.answer(question),
-    memory: noopPullMemory,
+    memory: noopPullHistoryStore,
   })
   const findings = evaluation.verdict.outcomes
     .filter(({ isOptional }) => isOptional !== true)
@@ -143,8 +143,8 @@ test('the line links the pull request if catalog-bot merged it, and the commit o
   const commit = ownershipScenario.origin.commit(validRepositoryFiles)
   const page = { web: 'https://github.com', repository: { owner: 'coast', name: 'catalog' }, pull }
   const breaks = [{ file: 'catalog/a.yaml', errors: 2, commit }]
-  expect(describeBaseBreaks(breaks, new Map([[commit, toPullNumber(3)]]), page, 'main')).toEqual([
+  expect(describeBaseBranchBreakages(breaks, new Map([[commit, toPullNumber(3)]]), page, 'main')).toEqual([
     "`catalog/a.yaml` already has 2 errors on `main`, since [#3](https://github.com/coast/catalog/pull/3). This pull request didn't cause them.",
   ])
-  expect(describeBaseBreaks(breaks, new Map(), page, 'main')[0]).toContain(`/commit/${commit}`)
+  expect(describeBaseBranchBreakages(breaks, new Map(), page, 'main')[0]).toContain(`/commit/${commit}`)
 })

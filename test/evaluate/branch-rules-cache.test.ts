@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { fetchBranchRules } from '../../src/evaluate/branch-rules-cache.ts'
-import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import type { BranchRules } from '../../src/policy/branch-rules.ts'
 
 function createRulesContext(name = 'catalog') {
@@ -10,7 +10,7 @@ function createRulesContext(name = 'catalog') {
   return {
     time,
     clock,
-    store: openMemoryCache(clock),
+    store: openInMemoryCache(clock),
     forge: {
       repository: { owner: 'Acme', name },
       branchRules: (branch: string) =>

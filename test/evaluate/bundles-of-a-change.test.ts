@@ -2,16 +2,16 @@
 // registry access of the App. Only the store is in memory.
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
-import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
+import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { openCatalogFileReaderPool, type CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
-import { openRegistries, type Registries } from '../../src/catalogs/registries.ts'
+import { openEvaluationRegistries, type EvaluationRegistries } from '../../src/catalogs/registries.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
 import { defaultBundlePullBudget, type BundlePullBudget } from '../../src/adapters/registry/cached-bundles.ts'
 import { buildBundleImage, type BundleBlob } from '../../sandbox/registry/bundle-image.ts'
 import { startMockRegistry, type MockRegistry } from '../../sandbox/registry/registry.ts'
-import { noopPullMemory } from '../../src/catalogs/null-store.ts'
+import { noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   mockRegistry = await startMockRegistry()
   readerPool = openCatalogFileReaderPool(1)
 })
-let registries: Registries | undefined
+let registries: EvaluationRegistries | undefined
 afterEach(async () => {
   await registries?.close()
   registries = undefined
@@ -79,8 +79,8 @@ async function prepareEvaluation(
   ownershipScenario.origin.branch('main', from)
   ownershipScenario.origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-  const store = openMemoryCache(systemClock)
-  registries = await openRegistries({
+  const store = openInMemoryCache(systemClock)
+  registries = await openEvaluationRegistries({
     clock: systemClock,
     store,
     environment,
@@ -91,7 +91,7 @@ async function prepareEvaluation(
   return async () => {
     mockRegistry.requests.length = 0
     const askRegistries = shared.forEvaluation()
-    const { verdict } = await evaluateSnapshot(
+    const { verdict } = await evaluatePullSnapshot(
       createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
       {
         repository: ownershipScenario.mirror,
@@ -104,7 +104,7 @@ async function prepareEvaluation(
             ? askRegistries(question)
             : ownershipScenario.fakeAccounts.answer(question)
         },
-        memory: noopPullMemory,
+        memory: noopPullHistoryStore,
       },
     )
     const outcome = verdict.outcomes.find(({ check }) => check === 'images')

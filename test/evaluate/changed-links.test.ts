@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { findChangedSymlinks } from '../../src/evaluate/changed-links.ts'
-import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { readRepositoryLayout } from '../../src/catalogs/find-layout.ts'
 import type { CatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
@@ -11,7 +11,7 @@ import { createSnapshot } from '../policy/gate-builders.ts'
 import type { OriginFile, OriginFiles } from '../adapters/git/origin.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
-import { noopCache, noopPullMemory } from '../../src/catalogs/null-store.ts'
+import { noopCache, noopPullHistoryStore } from '../../src/catalogs/null-store.ts'
 
 let ownershipScenario: OwnershipScenario
 beforeAll(async () => {
@@ -124,7 +124,7 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
     close: async () => undefined,
   }
   const alice = ownershipScenario.fakeAccounts.person('alice')
-  const { change, verdict } = await evaluateSnapshot(
+  const { change, verdict } = await evaluatePullSnapshot(
     createSnapshot({ author: alice, base: from, head: to }),
     {
       repository: ownershipScenario.mirror,
@@ -133,7 +133,7 @@ test('an edited link target that breaks the linking catalog blocks the pull requ
         ['image', 'bundle', 'install'].includes(question.kind)
           ? { kind: 'unknown', reason: 'nobody asks', retryAfter: 1 }
           : ownershipScenario.fakeAccounts.answer(question),
-      memory: noopPullMemory,
+      memory: noopPullHistoryStore,
     },
   )
   expect(change.catalogs.map(({ root }) => root)).toEqual(['catalogs/v4.16'])
@@ -171,13 +171,13 @@ test('a configuration in a linked directory blocks the merge instead of being ig
   ownershipScenario.origin.branch('main', from)
   ownershipScenario.origin.pull(7, to)
   await ownershipScenario.mirror.fetch('main', toPullNumber(7))
-  const { verdict } = await evaluateSnapshot(
+  const { verdict } = await evaluatePullSnapshot(
     createSnapshot({ author: ownershipScenario.fakeAccounts.person('alice'), base: from, head: to }),
     {
       repository: ownershipScenario.mirror,
       loader: { cache: noopCache, load: async () => undefined },
       ask: async (question) => ownershipScenario.fakeAccounts.answer(question),
-      memory: noopPullMemory,
+      memory: noopPullHistoryStore,
     },
   )
   expect(verdict.kind).toBe('blocked')

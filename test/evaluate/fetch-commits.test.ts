@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fetchCommits } from '../../src/evaluate/fetch-commits.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { toCommitSha, toPullNumber, toTreeSha, type CommitSha } from '../../src/pull-request/ids.ts'
-import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
   ctx = {
     repository: { ...mirror, fetch },
-    app: { store: openMemoryCache({ now: () => 0 }) },
+    app: { store: openInMemoryCache({ now: () => 0 }) },
   } as unknown as JobContext<Cache>
 })
 afterAll(async () => {

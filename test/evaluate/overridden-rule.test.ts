@@ -5,7 +5,7 @@ import type { PullComment } from '../../src/pull-request/snapshot.ts'
 import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import type { CatalogLoader } from '../../src/catalogs/catalog-loader.ts'
-import { evaluateSnapshot } from '../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../src/evaluate/evaluate.ts'
 import { noopCache } from '../../src/catalogs/null-store.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { createCatalogYaml } from '../checks/ownership/read-catalog-text.ts'
@@ -72,7 +72,7 @@ async function evaluatePull(
     comments,
     author: ownershipScenario.fakeAccounts.person('maria'),
   })
-  const evaluation = await evaluateSnapshot(snapshot, {
+  const evaluation = await evaluatePullSnapshot(snapshot, {
     repository: ownershipScenario.mirror,
     loader: catalogLoader,
     // There is no registry, so whether the package installs is unknown, and it is not required.

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { toBlobSha, type BlobSha } from '../../src/pull-request/ids.ts'
 import { openBlobFactsCache } from '../../src/catalogs/blob-facts-cache.ts'
-import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
 import { systemClock } from '../../src/adapters/system-clock.ts'
 import { computeDirectoryContentKey } from '../../src/catalogs/read-bundle-files.ts'
 import {
-  cacheNeighborCatalog,
-  neighborFactsCache,
-  readNeighborBundleFacts,
+  cacheBundleUpgradeFacts,
+  siblingBundleFactsStoreCache,
+  readSiblingBundleFacts,
 } from '../../src/evaluate/read-neighbors.ts'
 import type { TreeReader } from '../../src/ports/repository.ts'
 
@@ -74,22 +74,22 @@ spec:
 
 test('unchanged bundles are not read again', async () => {
   const { entries, repository, read } = createPackage('twice', ['1.0.0', '1.1.0'])
-  const cache = openMemoryCache(systemClock)
-  const first = await readNeighborBundleFacts({ repository, cache }, entries, packageRoot, new Map())
+  const cache = openInMemoryCache(systemClock)
+  const first = await readSiblingBundleFacts({ repository, cache }, entries, packageRoot, new Map())
   expect([...(first ?? [])].map(([version, { name }]) => [version, name?.text])).toEqual([
     ['1.0.0', 'foo.v1.0.0'],
     ['1.1.0', 'foo.v1.1.0'],
   ])
   const reads = read.length
-  expect(await readNeighborBundleFacts({ repository, cache }, entries, packageRoot, new Map())).toEqual(first)
+  expect(await readSiblingBundleFacts({ repository, cache }, entries, packageRoot, new Map())).toEqual(first)
   expect(read.length).toBe(reads)
 })
 
 test('a bundle that was evaluated is not read again after its merge', async () => {
   const { entries, repository, read, filesOf } = createPackage('judged', ['2.0.0'])
-  const cache = openMemoryCache(systemClock)
-  await cacheNeighborCatalog(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
-  const known = await readNeighborBundleFacts({ repository, cache }, entries, packageRoot, new Map())
+  const cache = openInMemoryCache(systemClock)
+  await cacheBundleUpgradeFacts(cache, entries, `${packageRoot}/2.0.0`, filesOf('2.0.0'))
+  const known = await readSiblingBundleFacts({ repository, cache }, entries, packageRoot, new Map())
   expect(known?.get('2.0.0')).toMatchObject({ name: { text: 'foo.v2.0.0' }, package: { text: 'foo' } })
   expect(read).toEqual([])
 })
@@ -100,7 +100,7 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
     mkdirSync(join(temporaryDirectory, other))
     writeFileSync(join(temporaryDirectory, other, 'x.json'), '')
   }
-  await readNeighborBundleFacts(
+  await readSiblingBundleFacts(
     { repository, cache: openBlobFactsCache(temporaryDirectory) },
     entries,
     packageRoot,
@@ -109,11 +109,11 @@ test('the disk cache returns what was read, drops older versions, and keeps othe
   expect(readdirSync(temporaryDirectory).sort()).toEqual(['facts-4', 'neighbours-1'])
   const [file = ''] = readdirSync(join(temporaryDirectory, 'neighbours-1'))
   const key = file.replace('.json', '')
-  const cachedFacts = (await openBlobFactsCache(temporaryDirectory).getCached(neighborFactsCache, [key])).get(
-    key,
-  )
-  const read = await readNeighborBundleFacts(
-    { repository, cache: openMemoryCache(systemClock) },
+  const cachedFacts = (
+    await openBlobFactsCache(temporaryDirectory).getCached(siblingBundleFactsStoreCache, [key])
+  ).get(key)
+  const read = await readSiblingBundleFacts(
+    { repository, cache: openInMemoryCache(systemClock) },
     entries,
     packageRoot,
     new Map(),
@@ -137,8 +137,8 @@ const factsDigestByVersion: Readonly<Record<string, string>> = { 'neighbours 1':
 
 test('changed facts require a new version', async () => {
   const { entries, repository } = createPackage('version', ['1.0.0'])
-  const facts = await readNeighborBundleFacts(
-    { repository, cache: openMemoryCache(systemClock) },
+  const facts = await readSiblingBundleFacts(
+    { repository, cache: openInMemoryCache(systemClock) },
     entries,
     packageRoot,
     new Map(),
@@ -147,5 +147,5 @@ test('changed facts require a new version', async () => {
     .update(JSON.stringify([...(facts ?? [])]))
     .digest('hex')
     .slice(0, 16)
-  expect(digest).toBe(factsDigestByVersion[neighborFactsCache.name])
+  expect(digest).toBe(factsDigestByVersion[siblingBundleFactsStoreCache.name])
 })

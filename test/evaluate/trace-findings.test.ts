@@ -6,7 +6,7 @@ import { traceFindings } from '../../src/evaluate/trace-findings.ts'
 import { findHeadConflicts } from '../../src/evaluate/worker/prepare-report.ts'
 import type { Finding } from '../../packages/findings/src/finding.ts'
 import { createLineMap } from '../../packages/findings/src/line-map.ts'
-import { getFindingKey } from '../../src/report/traced-line.ts'
+import { toFindingIdentityKey } from '../../src/report/traced-line.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../checks/ownership/ownership-scenario.ts'
 import type { OriginFiles } from '../adapters/git/origin.ts'
 
@@ -100,7 +100,7 @@ describe('a fix', () => {
     const { commits } = await createFindingPerLine(base, head)
     const { fixes, lines } = await traceFindings([heads(line)], commits, ownershipScenario.mirror)
     expect(fixes.map(({ finding }) => finding)).toEqual(
-      fixes.length === 0 ? [] : [getFindingKey(heads(line))],
+      fixes.length === 0 ? [] : [toFindingIdentityKey(heads(line))],
     )
     return { fix: fixes[0], lines }
   }

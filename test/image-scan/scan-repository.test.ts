@@ -11,7 +11,7 @@ import { readScanState } from '../../src/image-scan/scan-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
-import type { ImageAnswer } from '../../src/checks/questions.ts'
+import type { ImageLookupAnswer } from '../../src/checks/questions.ts'
 import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { openForge } from '../../src/adapters/github/forge.ts'
 import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
@@ -27,14 +27,21 @@ import { systemTestClock as realClock } from '../adapters/store/sample-records.t
 
 const hourMs = 3600_000
 const imageDigest = `sha256:${'a'.repeat(64)}`
-const createFoundImageAnswer = (of = imageDigest): ImageAnswer => ({
+const createFoundImageAnswer = (of = imageDigest): ImageLookupAnswer => ({
   kind: 'ok',
   digest: of,
   mediaType: '',
   size: 1,
 })
-const missingImageAnswer: ImageAnswer = { kind: 'missing', reason: 'the registry does not have it (404)' }
-const unavailableImageAnswer: ImageAnswer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
+const missingImageAnswer: ImageLookupAnswer = {
+  kind: 'missing',
+  reason: 'the registry does not have it (404)',
+}
+const unavailableImageAnswer: ImageLookupAnswer = {
+  kind: 'unknown',
+  reason: 'it answered 503',
+  retryAfter: 60,
+}
 
 let jobFixture: JobFixture
 let githubFixture: GitHubFixture
@@ -54,7 +61,7 @@ afterAll(async () => {
 /** A separate repository for each test, and a bot that scans it when the test asks. */
 interface ScanScenario {
   readonly full: string
-  readonly answers: Map<string, ImageAnswer>
+  readonly answers: Map<string, ImageLookupAnswer>
   readonly askedReferences: string[]
   /** Warnings in the log. */
   readonly warnings: string[]
@@ -102,7 +109,7 @@ async function openScanScenario(
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
   const clock: JobContext['app']['clock'] = { ...realClock, now: () => now }
-  const answers = new Map<string, ImageAnswer>()
+  const answers = new Map<string, ImageLookupAnswer>()
   const askedReferences: string[] = []
   let left = Number.POSITIVE_INFINITY
   const warnings: string[] = []
@@ -306,7 +313,7 @@ describe('an image that disappears', () => {
 })
 
 describe('not reported as missing', () => {
-  test.each<[string, ImageAnswer]>([
+  test.each<[string, ImageLookupAnswer]>([
     ['an outage', unavailableImageAnswer],
     ['an image that may be private', { kind: 'missing-or-private', reason: '401' }],
     ['a registry that is not queried', { kind: 'blocked', reason: 'not https' }],

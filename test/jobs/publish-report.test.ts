@@ -5,7 +5,7 @@ import { publishReport, type PublishReportOptions } from '../../src/jobs/publish
 import { decideVerdict } from '../../src/policy/decide.ts'
 import { renderReport } from '../../src/report/report.ts'
 import type { ReportOptions } from '../../src/report/report-options.ts'
-import type { ForgeAction, Forge, OwnReports } from '../../src/ports/forge.ts'
+import type { ForgeAction, Forge, BotReports } from '../../src/ports/forge.ts'
 import { createGateInput, createPassedOutcome, createHexSha } from '../policy/gate-builders.ts'
 
 const outcomesAwaitingApproval = [
@@ -25,7 +25,7 @@ async function computeReportActions(
 ) {
   const done: ForgeAction[] = []
   let reads = 0
-  const present: OwnReports = {
+  const present: BotReports = {
     head: toCommitSha(createHexSha('a')),
     checks: [],
     ...(comment !== '' && { comment: { id: 1, body: comment, updatedAt: '2026-01-01T00:00:00Z' } }),
@@ -88,7 +88,7 @@ test('suggestions are published only if the repository enables them', async () =
 })
 
 describe('requests to GitHub', () => {
-  const present: OwnReports = { head: toCommitSha(createHexSha('a')), checks: [], readAt: 0 }
+  const present: BotReports = { head: toCommitSha(createHexSha('a')), checks: [], readAt: 0 }
   test('repeat no read of the evaluation, unless it was for another head', async () => {
     expect(await computeReportActions({}, { publishOptions: { present } })).toMatchObject({ reads: 0 })
     const other = { ...present, head: toCommitSha(createHexSha('b')) }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { toPullNumber, type CommitSha } from '../../src/pull-request/ids.ts'
 import type { RepositoryName } from '../../src/pull-request/snapshot.ts'
 import type { MergeStrategy } from '../../src/policy/merge-strategy.ts'
-import { mintMergePermit } from '../../src/policy/merge-permit.ts'
+import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePullBatch, type BatchMember } from '../../src/merge/merge-batch.ts'
 import { toLeaseName } from '../../src/jobs/lease-name.ts'
 import { recoverBranchMerges } from '../../src/merge/recover-merges.ts'
@@ -75,7 +75,7 @@ async function openBatchScenario(method: MergeStrategy = plainPushStrategy): Pro
     }
     members.push({
       examined: { snapshot },
-      permit: mintMergePermit(pendingMerge),
+      permit: createMergePermit(pendingMerge),
       planned: { plan: { method } },
       checks: greenCheckRuns,
     })

@@ -3,12 +3,12 @@
 import { join } from 'node:path'
 import { addDigestToCheckRunContent } from '../../src/jobs/publish-report.ts'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
-import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../src/policy/merge-permit.ts'
+import { createMergePermit, type ValidatedMerge, type MergePermit } from '../../src/policy/merge-permit.ts'
 import { openMirror, type GitMirror } from '../../src/adapters/git/mirror.ts'
 import { openForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
 import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
-import type { EvaluatedPull, MergeOptions, TreeMismatch } from '../../src/merge/merge-options.ts'
+import type { EvaluatedPullSnapshot, MergeOptions, TreeMismatch } from '../../src/merge/merge-options.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { CheckRunContent } from '../../src/ports/forge.ts'
 import type { MockGitHub } from '../../sandbox/github/github.ts'
@@ -36,7 +36,7 @@ export interface MergeHarness extends MemoryStore {
   /** Reads the current state of the pull request and mints a permit for it. */
   readonly evaluate: (
     change?: Partial<ValidatedMerge>,
-  ) => Promise<{ examined: EvaluatedPull; permit: MergePermit }>
+  ) => Promise<{ examined: EvaluatedPullSnapshot; permit: MergePermit }>
 }
 
 export interface MergeHarnessInput {
@@ -90,7 +90,10 @@ export async function openMergeHarness(input: MergeHarnessInput): Promise<MergeH
       const { base, head } = snapshot
       const pendingMerge = { repository, pull: snapshot.pull, baseRef: 'main', base, head, config: 'c' }
       const { commit, tree } = merge
-      return { examined: { snapshot }, permit: mintMergePermit({ ...pendingMerge, commit, tree, ...change }) }
+      return {
+        examined: { snapshot },
+        permit: createMergePermit({ ...pendingMerge, commit, tree, ...change }),
+      }
     },
   }
 }

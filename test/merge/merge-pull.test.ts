@@ -3,9 +3,9 @@
 import { expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
-import { mintMergePermit } from '../../src/policy/merge-permit.ts'
+import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { mergePull } from '../../src/merge/merge-pull.ts'
-import type { EvaluatedPull, MergeOptions } from '../../src/merge/merge-options.ts'
+import type { EvaluatedPullSnapshot, MergeOptions } from '../../src/merge/merge-options.ts'
 import type { OpenPullSummary } from '../../src/ports/forge.ts'
 import { createSnapshot, createHexSha } from '../policy/gate-builders.ts'
 
@@ -28,7 +28,7 @@ const otherOpenPull: OpenPullSummary = {
 const plainIncomingCommit = { editsWorkflows: false, isSigned: false, closes: [] }
 const createIncomingCommits = (
   otherPulls: readonly OpenPullSummary[],
-): NonNullable<EvaluatedPull['carried']> => ({
+): NonNullable<EvaluatedPullSnapshot['carried']> => ({
   commits: {
     isWhole: true,
     commits: [
@@ -104,7 +104,7 @@ async function attemptMerge(
   }
   const outcome = await mergePull(
     { snapshot, carried: createIncomingCommits(judged), ...(epochs && { epoch: epochs[0] }) },
-    mintMergePermit(pendingMerge),
+    createMergePermit(pendingMerge),
     options,
   )
   return { kind: outcome.kind, pushes }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { readQueueRemover } from '../../src/evaluate/queue-removals.ts'
+import { readMergeQueueRemover } from '../../src/evaluate/queue-removals.ts'
 import { evaluateMergeGroups } from '../../src/merge/merge-group.ts'
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { createMergeRecoveryOptions } from '../../src/merge/merge-recovery-options.ts'
@@ -20,8 +20,8 @@ import {
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { MergeFixture, type MergeScenario } from './merge-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
-import { toCheckNames, ownCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
+import { toPrefixedCheckNames, botCheckNames } from '../../src/report/report.ts'
 
 let mergeFixture: MergeFixture
 let scenario: MergeScenario
@@ -51,7 +51,7 @@ afterEach(async () => {
   scenario.github.clearFaults()
 })
 
-const requiredCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
+const requiredCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))
 const mergeQueueStrategy = { kind: 'queue' } as const
 const getRepoName = () => scenario.full.split('/')[1] ?? ''
 const postCheckRun = (head_sha: string, name: string) =>
@@ -194,7 +194,7 @@ describe('a merge through the merge queue', () => {
       head: head(),
     })
     const held = (commands: readonly object[] = [], comments: readonly object[] = [], of = head()) =>
-      readQueueRemover(
+      readMergeQueueRemover(
         { ...about(), head: of, comments: comments as never },
         commands as never,
         scenario.store,
@@ -386,7 +386,7 @@ describe('a group of the merge queue', () => {
     getGateInputOverrides = () => ({ heldBy: { login: 'bob', isBack: false } })
     const head = (await readMergeGroups())[0]?.group?.head ?? ''
     await evaluateOpenMergeGroups()
-    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
     expect(scenario.github.checkRuns({ repo: scenario.pull.repo, headSha: head })[0]?.summary).toContain(
       'pull request 1: this pull request was put on hold by bob',
     )
@@ -416,7 +416,7 @@ describe('a group of the merge queue', () => {
     getGateInputOverrides = ({ snapshot }) =>
       alone.includes(snapshot.head) ? {} : { outcomes: createCheckOutcomesWith(broken) }
     await evaluateOpenMergeGroups()
-    expect(listCheckConclusions(together)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(listCheckConclusions(together)).toEqual(botCheckNames.map(() => 'failure'))
   })
 
   test('fails if its tree differs from the merge of its pull requests', async () => {
@@ -427,7 +427,7 @@ describe('a group of the merge queue', () => {
     const other = await treeOf(base)
     scenario.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
     await evaluateOpenMergeGroups()
-    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
     expect(scenario.pull.merged).toBeNull()
   })
 
@@ -439,13 +439,13 @@ describe('a group of the merge queue', () => {
     })
     getGateInputOverrides = () => ({ outcomes: createCheckOutcomesWith(open) })
     await evaluateOpenMergeGroups()
-    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => null))
+    expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => null))
     expect(enqueuedJobs).toMatchObject([
       { job: { kind: 'group', branch: 'main' }, seconds: expect.any(Number) },
     ])
     await scenario.clock.sleep(11 * 60_000)
     await evaluateOpenMergeGroups()
-    expect(listCheckConclusions(head)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(listCheckConclusions(head)).toEqual(botCheckNames.map(() => 'failure'))
     expect(scenario.pull.merged).toBeNull()
   })
 
@@ -464,7 +464,7 @@ describe('a group of the merge queue', () => {
       throw new Error('nobody looks again')
     }
     await evaluateOpenMergeGroups()
-    expect(listCheckConclusions(head)).toHaveLength(ownCheckNames.length)
+    expect(listCheckConclusions(head)).toHaveLength(botCheckNames.length)
     const written = scenario.github.requests
       .filter(({ method }) => method !== 'GET')
       .slice(count)

@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../src/pull-request/ids.ts'
-import { mintMergePermit, type ValidatedMerge } from '../../src/policy/merge-permit.ts'
+import { createMergePermit, type ValidatedMerge } from '../../src/policy/merge-permit.ts'
 import {
   maxBatchSize,
-  canShareOnePush,
+  canBatchInOnePush,
   computeNextBatchSize,
-  orderBatch,
-  findBatchProblem,
+  sortReadyPullsForBatch,
+  findBatchChainProblem,
 } from '../../src/policy/batch.ts'
 import { unrestrictedBranchRules } from './no-rules.ts'
 
 const createCommitId = (digit: string) => toCommitSha(digit.repeat(40))
 const createPermit = (pull: number, base: string, commit: string, more: Partial<ValidatedMerge> = {}) =>
-  mintMergePermit({
+  createMergePermit({
     repository: { owner: 'coast', name: 'operators' },
     pull: toPullNumber(pull),
     baseRef: 'main',
@@ -32,14 +32,18 @@ describe('the order of a batch', () => {
       { pull: toPullNumber(1), readyAt: 7 },
       { pull: toPullNumber(9), readyAt: 1 },
     ]
-    expect(orderBatch(ready).map(({ pull }) => pull)).toEqual([9, 3, 1, 2])
+    expect(sortReadyPullsForBatch(ready).map(({ pull }) => pull)).toEqual([9, 3, 1, 2])
   })
 })
 
 describe('permits form a batch', () => {
   test('if the base of each is the commit of the previous one', () => {
     expect(
-      findBatchProblem([createPermit(1, '0', '1'), createPermit(2, '1', '2'), createPermit(3, '2', '3')]),
+      findBatchChainProblem([
+        createPermit(1, '0', '1'),
+        createPermit(2, '1', '2'),
+        createPermit(3, '2', '3'),
+      ]),
     ).toBeUndefined()
   })
   test.each([
@@ -55,19 +59,19 @@ describe('permits form a batch', () => {
     ],
     ['a duplicate pull request', [createPermit(1, '0', '1'), createPermit(1, '1', '2')]],
   ])('but not with %s', (_, permits) => {
-    expect(findBatchProblem(permits)).toBeDefined()
+    expect(findBatchChainProblem(permits)).toBeDefined()
   })
 })
 
 describe('a branch accepts several merges in one push', () => {
   const method = { kind: 'push', checksFirst: false, signed: false } as const
   test('by a plain push if it has no rules', () => {
-    expect(canShareOnePush({ method }, unrestrictedBranchRules)).toBe(true)
+    expect(canBatchInOnePush({ method }, unrestrictedBranchRules)).toBe(true)
   })
   test('by a push after catalog-bot reports the required check on the tip', () => {
     const checks = { required: [{ name: 'catalog-bot / validation' }], strict: false }
     expect(
-      canShareOnePush({ method: { ...method, checksFirst: true } }, { ...unrestrictedBranchRules, checks }),
+      canBatchInOnePush({ method: { ...method, checksFirst: true } }, { ...unrestrictedBranchRules, checks }),
     ).toBe(true)
   })
   test.each([
@@ -96,7 +100,7 @@ describe('a branch accepts several merges in one push', () => {
     ],
     ['no merge method works', {}, unrestrictedBranchRules],
   ])('but not if %s', (_, plan, rules) => {
-    expect(canShareOnePush(plan, rules)).toBe(false)
+    expect(canBatchInOnePush(plan, rules)).toBe(false)
   })
 })
 

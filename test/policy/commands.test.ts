@@ -12,7 +12,7 @@ import {
   collectCommandQuestions,
   decideCommands,
   findActivePullHold,
-  findMergeRequest,
+  findMergeCommand,
   type CommandInput,
   type CommandRecord,
 } from '../../src/policy/commands.ts'
@@ -405,23 +405,23 @@ describe('I18: a command works once', () => {
     const records = decideComments(createCommandInput(mergeComments)).decisions.map(
       ({ record }): CommandRecord => record,
     )
-    expect(findMergeRequest(records, createCommandInput(mergeComments).check)?.login).toBe('maria')
-    expect(findMergeRequest(records, createCommandInput([]).check)).toBeUndefined()
+    expect(findMergeCommand(records, createCommandInput(mergeComments).check)?.login).toBe('maria')
+    expect(findMergeCommand(records, createCommandInput([]).check)).toBeUndefined()
     expect(
-      findMergeRequest(
+      findMergeCommand(
         records,
         createCommandInput(mergeComments, {}, { head: headShaB }, { epoch: 1 }).check,
       ),
     ).toBeUndefined()
     expect(
-      findMergeRequest(records, createCommandInput(mergeComments, {}, { baseRef: 'other' }).check),
+      findMergeCommand(records, createCommandInput(mergeComments, {}, { baseRef: 'other' }).check),
     ).toBeUndefined()
     expect(
-      findMergeRequest(records, createCommandInput(mergeComments, {}, {}, { epoch: 2 }).check),
+      findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { epoch: 2 }).check),
     ).toBeUndefined()
     const change = computeCatalogChange({}, { 'catalog/foo/catalog.yaml': [packageBlob('foo')] })
     expect(
-      findMergeRequest(records, createCommandInput(mergeComments, {}, {}, { change }).check),
+      findMergeCommand(records, createCommandInput(mergeComments, {}, {}, { change }).check),
     ).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { decideVerdict, type GateInput } from '../../src/policy/decide.ts'
-import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
 import { isMergePermit } from '../../src/policy/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { checkIds } from '../../packages/findings/src/checks.ts'
@@ -217,7 +217,7 @@ describe('the gate', () => {
     })
   })
 
-  const requiredChecks = getRequiredOwnChecks(defaultConfig)
+  const requiredChecks = getRequiredBotChecks(defaultConfig)
 
   test.each(requiredChecks)('does not merge without a result of the check %s', (missing) => {
     const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => createPassedOutcome(id))
@@ -229,7 +229,7 @@ describe('the gate', () => {
   describe('with a check that the configuration may require', () => {
     const required = { ...defaultConfig, install: { ...defaultConfig.install, required: true } }
     const without = (outcome: ReturnType<typeof createPassedOutcome> | undefined, config = defaultConfig) => {
-      const others = getRequiredOwnChecks(defaultConfig).map((id) => createPassedOutcome(id))
+      const others = getRequiredBotChecks(defaultConfig).map((id) => createPassedOutcome(id))
       return decideVerdict(createGateInput({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] }))
     }
     const fails = createPassedOutcome('install', { findings: [errorFinding] })
@@ -248,7 +248,7 @@ describe('the gate', () => {
     })
 
     test('retries its unanswered questions while the pull request waits', () => {
-      const others = getRequiredOwnChecks(defaultConfig).map((id) => createPassedOutcome(id))
+      const others = getRequiredBotChecks(defaultConfig).map((id) => createPassedOutcome(id))
       const waits = createGateInput({
         snapshot: createSnapshot({ draft: true }),
         outcomes: [...others, open],

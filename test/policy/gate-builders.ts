@@ -2,7 +2,7 @@
 import { toCommitSha, toPullNumber, toTreeSha, toUserId } from '../../src/pull-request/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { PullSnapshot } from '../../src/pull-request/snapshot.ts'
-import { checkIds, checks } from '../../packages/findings/src/checks.ts'
+import { checkIds, checkDefinitions } from '../../packages/findings/src/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { GateInput } from '../../src/policy/decide.ts'
 import type { MergeFreeze } from '../../src/policy/merge-freeze.ts'
@@ -38,7 +38,7 @@ export function createPassedOutcome(
 
 /** These outcomes, and that all other required checks have passed. */
 export function createCheckOutcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
-  return checks.flatMap(({ id, requirement }) => {
+  return checkDefinitions.flatMap(({ id, requirement }) => {
     const given = these.filter(({ check }) => check === id)
     return given.length === 0 && requirement === 'required' ? [createPassedOutcome(id)] : given
   })

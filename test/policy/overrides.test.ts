@@ -14,7 +14,7 @@ import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { decideCommands, collectCommandQuestions, type CommandInput } from '../../src/policy/commands.ts'
 import { decideVerdict as verdictOf } from '../../src/policy/decide.ts'
-import { excludeOverridden, applyOverrides, findActiveOverrides } from '../../src/policy/overrides.ts'
+import { excludeOverriddenFindings, applyOverrides, findActiveOverrides } from '../../src/policy/overrides.ts'
 import { describeCommands } from '../../src/report/describe-commands.ts'
 import { formatMergeMessage } from '../../src/report/merge-message.ts'
 import { renderReport } from '../../src/report/report.ts'
@@ -161,7 +161,10 @@ describe('a maintainer overrides a named rule', () => {
     ).outcomes
     const { findings } = createValidationOutcome('bundle-edited', 'channel-removed')
     const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
-    expect(excludeOverridden([...findings, ...other], alone?.findings ?? [])).toEqual([findings[1], ...other])
+    expect(excludeOverriddenFindings([...findings, ...other], alone?.findings ?? [])).toEqual([
+      findings[1],
+      ...other,
+    ])
   })
   test('but a record of a rule that cannot be overridden has no effect', () => {
     const [record] = listRecords()

@@ -1,14 +1,14 @@
 // Incremental results for a patched list are the same as results for a new list, for any difference.
 import { describe, expect, test } from '@jest/globals'
 import {
-  createKeyCollector,
-  patchList,
+  createPathListKeyCollector,
+  applyPathListPatch,
   getEntryPaths,
-  memoizePerList,
-  createListFilter,
+  memoizePerPathList,
+  createPathListFilter,
 } from '../../src/pull-request/incremental-list.ts'
 import type { BlobSha } from '../../src/pull-request/ids.ts'
-import { hasPathBelow, hasPath, findPathsBelow } from '../../src/pull-request/sorted-paths.ts'
+import { hasPathUnder, hasPath, findPathsUnder } from '../../src/pull-request/sorted-paths.ts'
 
 type TreeFileEntry = { readonly path: string; readonly mode: string; readonly oid: BlobSha }
 
@@ -41,8 +41,8 @@ function createPatchBetweenTrees(before: Map<string, TreeFileEntry>, after: Map<
 }
 
 test('a patched list and its derived values are the same as for a new list', () => {
-  const onlyA = createListFilter<TreeFileEntry>(({ path }) => path.startsWith('a'))
-  const first = createKeyCollector<TreeFileEntry>(({ path }) =>
+  const onlyA = createPathListFilter<TreeFileEntry>(({ path }) => path.startsWith('a'))
+  const first = createPathListKeyCollector<TreeFileEntry>(({ path }) =>
     path.includes('/') ? path.split('/')[0] : undefined,
   )
   const plainly = (entries: readonly TreeFileEntry[]) => ({
@@ -59,7 +59,7 @@ test('a patched list and its derived values are the same as for a new list', () 
       // Some lists have no derived values, so that the next list must start from an older one.
       if (randomIntegerBelow(3) > 0) void [onlyA(list), first(list), getEntryPaths(list)]
       const next = randomIntegerBelow(4) === 0 ? new Map(now) : createRandomTreeEntries()
-      list = patchList(list, createPatchBetweenTrees(now, next))
+      list = applyPathListPatch(list, createPatchBetweenTrees(now, next))
       now = next
       expect(list).toEqual(sortEntries(now))
     }
@@ -75,21 +75,21 @@ describe('a derived value', () => {
 
   test('stays the same object and is not computed again for entries that do not differ', () => {
     let lookupCount = 0
-    const counted = createListFilter<TreeFileEntry>(({ path }) => (lookupCount++, path.startsWith('a')))
+    const counted = createPathListFilter<TreeFileEntry>(({ path }) => (lookupCount++, path.startsWith('a')))
     const before = [entry('a/1'), entry('b/1')]
     const known = [counted(before), getEntryPaths(before)]
-    const after = patchList(before, { removed: [entry('b/1')], added: [entry('b/1', '2')] })
+    const after = applyPathListPatch(before, { removed: [entry('b/1')], added: [entry('b/1', '2')] })
     expect(after).not.toBe(before)
     expect([counted(after), getEntryPaths(after)]).toEqual(known)
     expect(counted(after)).toBe(known[0])
     expect(getEntryPaths(after)).toBe(known[1])
     expect(lookupCount).toBe(4)
-    expect(patchList(before, { removed: [], added: [] })).toBe(before)
+    expect(applyPathListPatch(before, { removed: [], added: [] })).toBe(before)
   })
 
   test('is computed once for each list', () => {
     let made = 0
-    const size = memoizePerList<string, number>(
+    const size = memoizePerPathList<string, number>(
       (list) => (made++, list.length),
       (value) => value,
     )
@@ -104,8 +104,8 @@ test('a search in sorted paths finds the same paths as a linear search', () => {
     for (const one of [...paths, 'a', 'a/b', 'a.b', 'é', '', 'zz']) {
       expect(hasPath(paths, one)).toBe(paths.includes(one))
       const below = paths.filter((path) => one === '' || path.startsWith(`${one}/`))
-      expect(findPathsBelow(paths, one)).toEqual(below)
-      expect(hasPathBelow(paths, one)).toBe(below.length > 0)
+      expect(findPathsUnder(paths, one)).toEqual(below)
+      expect(hasPathUnder(paths, one)).toBe(below.length > 0)
     }
   }
 })

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../packages/fbc/src/facts/assemble-catalog.ts'
-import type { FileFacts } from '../../packages/fbc/src/facts/catalog.ts'
+import type { CatalogFileFacts } from '../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file.ts'
 import { describeChange } from '../../src/pull-request/describe-change.ts'
 import { toBlobSha } from '../../src/pull-request/ids.ts'
@@ -22,12 +22,12 @@ function buildChange(path: string, edit: (text: string) => string) {
     readdirSync(join(catalogDirectory, name)).map((file) => `${name}/${file}`),
   )
   const edited = new TextEncoder().encode(edit(new TextDecoder().decode(read(path))))
-  const facts = new Map<string, FileFacts>(
+  const facts = new Map<string, CatalogFileFacts>(
     names
       .filter((name) => name < 'l' || name === path)
       .map((name) => [`${catalogRoot}/${name}`, parseCatalogFile(read(name))]),
   )
-  const catalog = (files: Map<string, FileFacts>) =>
+  const catalog = (files: Map<string, CatalogFileFacts>) =>
     assembleCatalog([...files].map(([file, its]) => ({ path: file, facts: its })))
   const file = `${catalogRoot}/${path}`
   const entry = (digit: string) => ({ mode: '100644', oid: toBlobSha(digit.repeat(40)) })

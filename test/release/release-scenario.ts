@@ -7,7 +7,7 @@ import { releaseBundles, isReleaseJobNeeded } from '../../src/release/release-bu
 import type { JobContext } from '../../src/jobs/job-context.ts'
 import { releaseStateNamespace } from '../../src/release/release-state.ts'
 import { readSettings } from '../../src/jobs/settings.ts'
-import type { BundleAnswer, ImageAnswer, CheckQuestion } from '../../src/checks/questions.ts'
+import type { BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../src/checks/questions.ts'
 import { toCommitSha } from '../../src/pull-request/ids.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { UnsafeOverwriteError } from '../../src/release/worker/package-at-base.ts'
@@ -16,7 +16,7 @@ import { computeRelease } from '../../src/release/worker/compute-release.ts'
 import { openMirror } from '../../src/adapters/git/mirror.ts'
 import { openForge } from '../../src/adapters/github/forge.ts'
 import type { GitHubApp } from '../../src/adapters/github/github-app.ts'
-import { ownBranchPrefix, type ForgeAction } from '../../src/ports/forge.ts'
+import { botBranchPrefix, type ForgeAction } from '../../src/ports/forge.ts'
 import type { Job, Store } from '../../src/ports/store.ts'
 import { runGitForText } from '../../sandbox/github/git/git-store.ts'
 import type { MockPull } from '../../sandbox/github/github-data.ts'
@@ -34,7 +34,7 @@ export interface ReleaseScenario {
   readonly repo: ReturnType<GitHubFixture['github']['repository']>
   readonly enqueued: { readonly job: Job; readonly seconds: number }[]
   /** The registry's answers by reference. References without an answer are missing. */
-  readonly images: Map<string, ImageAnswer | BundleAnswer>
+  readonly images: Map<string, ImageLookupAnswer | BundleImageAnswer>
   /** References that the registry was asked about. */
   readonly questions: string[]
   /** Puts the image of a version into the registry, built from its directory or from that of version `from`. */
@@ -83,7 +83,7 @@ export async function openReleaseScenario(
     }),
   })
   const enqueuedJobs: { job: Job; seconds: number }[] = []
-  const images = new Map<string, ImageAnswer | BundleAnswer>()
+  const images = new Map<string, ImageLookupAnswer | BundleImageAnswer>()
   const questions: string[] = []
   const missing = { kind: 'missing', reason: 'the registry does not have it' } as const
   const octokit = await app.octokit(it.installation.id)
@@ -186,7 +186,7 @@ export async function openReleaseScenario(
     botPulls: () => [...repo.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]'),
     file: (ref, path) => runGitForText(repo.path, 'show', `${ref}:${path}`),
     branches: () =>
-      [...repo.knownRefs.keys()].filter((ref) => ref.startsWith(`refs/heads/${ownBranchPrefix}`)),
+      [...repo.knownRefs.keys()].filter((ref) => ref.startsWith(`refs/heads/${botBranchPrefix}`)),
     comments: (pull) => pull.comments.map(({ body }) => body),
     async close() {
       await store.retainState(releaseStateNamespace, repository, [])

@@ -7,7 +7,7 @@ import {
   toCommitTitle,
   toOneLine,
   escapeMarkdown,
-  escapeSentence,
+  escapeSentenceWithCodeSpans,
 } from '../../src/report/escape.ts'
 import { createSnapshot } from '../policy/gate-builders.ts'
 
@@ -53,17 +53,17 @@ describe('escaping', () => {
   })
 
   test('backticks in a sentence mark code, and other markup is rendered as plain text', () => {
-    expect(escapeSentence('Ask bob to comment `/approve` or <b>')).toBe(
+    expect(escapeSentenceWithCodeSpans('Ask bob to comment `/approve` or <b>')).toBe(
       'Ask bob to comment `/approve` or &lt;b&gt;',
     )
-    expect(escapeSentence('a | b `c|d`')).toBe('a \\| b `c¦d`')
+    expect(escapeSentenceWithCodeSpans('a | b `c|d`')).toBe('a \\| b `c¦d`')
     fc.assert(
       fc.property(
         fc.array(
           fc.constantFrom('`', '``', ' ', 'a', '*', '[x](y)', '<i>', '@bob', '|', '\n', ...hostileTexts),
         ),
         (parts) => {
-          const html = String(marked.parse(escapeSentence(parts.join('')), { async: false }))
+          const html = String(marked.parse(escapeSentenceWithCodeSpans(parts.join('')), { async: false }))
           expect(html.replace(/<\/?(?:p|code)>/g, '')).not.toMatch(/<[a-z]/i)
         },
       ),

@@ -4,7 +4,7 @@ import {
   formatDeploymentDescription,
   summarizePublication,
   renderPublishCheck,
-  formatPublishedLines,
+  formatPublishedImageLines,
   type PublishedImageView,
   type PublicationView,
 } from '../../src/report/publish-check.ts'
@@ -76,7 +76,7 @@ describe('the publish check', () => {
   test('renders no registry text as Markdown', () => {
     for (const text of [
       renderPublishCheck([createFailedPublishView(true)]).summary,
-      formatPublishedLines([createFailedPublishView(true)]).join('\n'),
+      formatPublishedImageLines([createFailedPublishView(true)]).join('\n'),
       renderPublishIssue([
         {
           root: 'catalogs/v4.20',
@@ -117,7 +117,7 @@ describe("a merged pull request's comment", () => {
     renderReport(verdict, {
       changeLines: [],
       landed: 'f'.repeat(40),
-      published: { state: summarizePublication(images), lines: formatPublishedLines(images) },
+      published: { state: summarizePublication(images), lines: formatPublishedImageLines(images) },
     }).comment
 
   test('reports the pull request as published only if every image is published', () => {

@@ -6,7 +6,7 @@ import { parseCatalogFile } from '../../packages/fbc/src/load/parse-catalog-file
 import { describeChange } from '../../src/pull-request/describe-change.ts'
 import { renderChangeAsMermaid } from '../../src/pull-request/draw-change.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
-import { computeFix } from '../../src/checks/fixes/fix-finding.ts'
+import { computeFindingFix } from '../../src/checks/fixes/fix-finding.ts'
 import { imageByTag, imageMissing } from '../../src/checks/images/rules.ts'
 import { newPackage, notOwner, fileOutsidePackages } from '../../src/checks/ownership/rules.ts'
 import { validationCheck } from '../../src/checks/validation/validation.ts'
@@ -19,13 +19,17 @@ import { formatChangeAsMarkdown, describeChangeLines } from '../../src/report/de
 import { describeHeadConflicts } from '../../src/report/describe-head-conflict.ts'
 import {
   summarizePublication,
-  formatPublishedLines,
+  formatPublishedImageLines,
   type PublishedImageView,
 } from '../../src/report/publish-check.ts'
 import { renderReport } from '../../src/report/report.ts'
 import type { ReportOptions } from '../../src/report/report-options.ts'
 import { summarizeChange } from '../../src/report/summarize-change.ts'
-import { getFindingKey, type FixForFinding, type TracedLine } from '../../src/report/traced-line.ts'
+import {
+  toFindingIdentityKey,
+  type SuggestedFixForFinding,
+  type TracedFindingLine,
+} from '../../src/report/traced-line.ts'
 import {
   createGateInput,
   createSnapshot,
@@ -133,7 +137,7 @@ interface CommentInputs {
   readonly ownership?: Partial<CheckOutcome>
   readonly images?: Partial<CheckOutcome>
   /** Where the lines of the result stand. Absent: at the same number of the head. */
-  readonly trace?: (line: number) => Pick<TracedLine, 'side' | 'first'>
+  readonly trace?: (line: number) => Pick<TracedFindingLine, 'side' | 'first'>
   readonly options?: Partial<ReportOptions>
 }
 
@@ -156,20 +160,20 @@ function renderComment({ before, after, gate, ownership, images, trace, options 
   )
   const snapshot = createSnapshot({ pull: pullContext.pull, head: headSha, base: baseSha })
   const verdict = decideVerdict(createGateInput({ snapshot, outcomes, ...gate }))
-  const traced = new Map<string, TracedLine>()
+  const traced = new Map<string, TracedFindingLine>()
   const add = (file: string, line: number, last = line) => {
     const { side, first } = trace?.(line) ?? { side: 'head', first: line }
     traced.set(`${file} ${line}`, { file, line, side, first, last: first + last - line })
   }
-  const fixes: FixForFinding[] = []
+  const fixes: SuggestedFixForFinding[] = []
   for (const found of outcomes.flatMap(({ findings }): readonly Finding[] => findings)) {
     if (found.at === undefined) continue
     add(found.at.file, found.at.line)
     const text = after[found.at.file]
-    const fix = text === undefined ? undefined : computeFix(found, encodeText(text))
+    const fix = text === undefined ? undefined : computeFindingFix(found, encodeText(text))
     if (fix === undefined) continue
     add(fix.file, fix.first, fix.last)
-    fixes.push({ finding: getFindingKey(found), fix })
+    fixes.push({ finding: toFindingIdentityKey(found), fix })
   }
   return renderReport(verdict, {
     summary: summarizeChange(change),
@@ -292,7 +296,7 @@ export const goldenCommentRenderers: Readonly<Record<string, () => string>> = {
         landed: mergeSha,
         published: {
           state: summarizePublication(publishedImageViews),
-          lines: formatPublishedLines(publishedImageViews),
+          lines: formatPublishedImageLines(publishedImageViews),
         },
       },
     }),

@@ -1,25 +1,25 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  createMalformedReason,
-  createUncheckedVerdict,
-  createTooLargeReason,
+  createMalformedCommitsReason,
+  createUncheckablePullVerdict,
+  createTooLargePullReason,
 } from '../../src/policy/decide.ts'
-import { renderReport, ownCheckNames } from '../../src/report/report.ts'
+import { renderReport, botCheckNames } from '../../src/report/report.ts'
 import { createGateInput } from '../policy/gate-builders.ts'
 
 describe.each([
   {
     what: 'what is too large to check',
-    reason: createTooLargeReason('it has 30 changed paths; at most 20 are checked'),
+    reason: createTooLargePullReason('it has 30 changed paths; at most 20 are checked'),
     says: ['it has 30 changed paths; at most 20 are checked', 'Split it'],
   },
   {
     what: 'what git does not take',
-    reason: createMalformedReason(`object ${'a'.repeat(40)}: hasDotdot`),
+    reason: createMalformedCommitsReason(`object ${'a'.repeat(40)}: hasDotdot`),
     says: ['Git rejects the commits of this pull request', 'hasDotdot', 'Re-create the commits'],
   },
 ])('$what', ({ reason, says }) => {
-  const verdict = createUncheckedVerdict(createGateInput(), reason)
+  const verdict = createUncheckablePullVerdict(createGateInput(), reason)
 
   test('is blocked without a permit or a retry', () => {
     expect(verdict).toMatchObject({ kind: 'blocked', reasons: [{ code: reason.code }] })
@@ -28,7 +28,7 @@ describe.each([
 
   test('fails all checks, and the comment reports the reason and the fix', () => {
     const { checks, comment } = renderReport(verdict, { changeLines: [] })
-    expect(checks.map(({ conclusion }) => conclusion)).toEqual(ownCheckNames.map(() => 'failure'))
+    expect(checks.map(({ conclusion }) => conclusion)).toEqual(botCheckNames.map(() => 'failure'))
     for (const words of says) expect(comment).toContain(words)
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import type { AnyFindingRule } from '../../packages/findings/src/rule.ts'
+import type { FindingRuleWithoutFormatter } from '../../packages/findings/src/rule.ts'
 import {
   rulesWithPages,
   renderHarmTable,
@@ -12,7 +12,7 @@ import {
 } from '../../scripts/rule-pages.ts'
 
 const projectRoot = join(import.meta.dirname, '../..')
-const sampleRule: AnyFindingRule = {
+const sampleRule: FindingRuleWithoutFormatter = {
   id: 'two-heads',
   check: 'validation',
   judges: 'catalog',
@@ -23,7 +23,7 @@ const sampleRule: AnyFindingRule = {
 
 // The example is really evaluated, so it belongs to an existing rule.
 const ruleFixtures = join(projectRoot, 'fixtures/rules')
-const severalHeadsRule: AnyFindingRule = { ...sampleRule, id: 'several-heads' }
+const severalHeadsRule: FindingRuleWithoutFormatter = { ...sampleRule, id: 'several-heads' }
 const exampleMarkers = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
 
 describe('pages of rules', () => {

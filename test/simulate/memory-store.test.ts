@@ -2,7 +2,7 @@
 import { describe } from '@jest/globals'
 import { openMemoryStore, StoreTables } from '../../simulate/ports/memory-store.ts'
 import { testMergeFreezesContract } from '../adapters/store/merge-freezes-contract.ts'
-import { testPullMemoryContract } from '../adapters/store/pull-memory-contract.ts'
+import { testPullHistoryStoreContract } from '../adapters/store/pull-memory-contract.ts'
 
 describe('the store in memory', () => {
   let now = Date.now()
@@ -12,5 +12,5 @@ describe('the store in memory', () => {
     turn: async (_, act) => act(),
   })
   testMergeFreezesContract(() => store)
-  testPullMemoryContract(() => store)
+  testPullHistoryStoreContract(() => store)
 })

@@ -2,7 +2,7 @@
 // minimized, and some generated environments end without a violation.
 import { describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../src/pull-request/ids.ts'
-import { mintMergePermit } from '../../src/policy/merge-permit.ts'
+import { createMergePermit } from '../../src/policy/merge-permit.ts'
 import { applyUserAction, seedRepository } from '../../simulate/apply-user-action.ts'
 import { generatePlan } from '../../simulate/generate-plan.ts'
 import { checkMerge } from '../../simulate/oracles/check-merge.ts'
@@ -172,7 +172,7 @@ describe('a merge is judged by the state of the simulated world', () => {
       head: pull.head,
       config: 'c',
     }
-    const permit = mintMergePermit({ ...of, commit, tree })
+    const permit = createMergePermit({ ...of, commit, tree })
     for (const deed of meanwhile) applyUserAction(server, deed)
     const tables = new StoreTables()
     if (isUnwritten !== true)

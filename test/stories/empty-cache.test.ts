@@ -15,8 +15,8 @@ import { readSettings } from '../../src/jobs/settings.ts'
 import { createCatalogLoader } from '../../src/catalogs/catalog-loader.ts'
 import { openCatalogFileReaderPool } from '../../src/catalogs/reader-pool.ts'
 import { openEvaluationPool } from '../../src/evaluate/worker/evaluation-pool.ts'
-import { openMemoryCache } from '../../src/catalogs/memory-cache.ts'
-import { openRegistries } from '../../src/catalogs/registries.ts'
+import { openInMemoryCache } from '../../src/catalogs/memory-cache.ts'
+import { openEvaluationRegistries } from '../../src/catalogs/registries.ts'
 import { openMirror } from '../../src/adapters/git/mirror.ts'
 import { openForge } from '../../src/adapters/github/forge.ts'
 import { openMergeApi } from '../../src/adapters/github/merge-api.ts'
@@ -57,7 +57,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
   const log = pino({ level: 'silent' })
   const real = await openPreparedStore({ clock: realClock })
 
-  let cache = openMemoryCache(clock)
+  let cache = openInMemoryCache(clock)
   let held = 0
   let emptied = 0
   const forgetting: Cache = {
@@ -70,7 +70,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
   const empty = () => {
     if (held > 0) emptied++
     held = 0
-    cache = openMemoryCache(clock)
+    cache = openInMemoryCache(clock)
   }
   const queue = new Map<string, Job>()
   const store: Store = {
@@ -100,7 +100,7 @@ async function openInProcessBot(coast: DemoEnvironment, directory: string): Prom
     }),
   })
   const pool = openCatalogFileReaderPool(1)
-  const registries = await openRegistries({
+  const registries = await openEvaluationRegistries({
     clock,
     store,
     environment: {},

@@ -10,14 +10,14 @@ import {
   createQueueRule,
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
-import { toCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
+import { toPrefixedCheckNames } from '../../src/report/report.ts'
 import { openStoryEnvironment, waitUntil, type StoryEnvironment } from './story-environment.ts'
 
 let storyEnvironment: StoryEnvironment | undefined
 afterEach(async () => storyEnvironment?.close())
 
-const botChecks = toCheckNames(getRequiredOwnChecks(defaultConfig)).map((context) => ({ context }))
+const botChecks = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig)).map((context) => ({ context }))
 const createBotChecksRule = (app: number) =>
   createStatusChecksRule(botChecks.map((check) => ({ ...check, integration_id: app })))
 

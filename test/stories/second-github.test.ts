@@ -14,8 +14,8 @@ import { startSecondGitHub, createPersonToken, type SecondGitHub } from './secon
 import { pushFiles } from './second-github/push-files.ts'
 import { startStoryBot, waitUntil } from './story-environment.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../src/policy/required-own-checks.ts'
-import { toCheckNames } from '../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
+import { toPrefixedCheckNames } from '../../src/report/report.ts'
 
 const repositoryName = 'coast/operators'
 const permissions = {
@@ -153,7 +153,7 @@ describe('on an independent imitation of GitHub', () => {
     )
     const ref = await as<{ object: { sha: string } }>('alice', 'GET', `${repositoryName}/git/ref/heads/main`)
     expect(ref.object.sha).toBe(tip)
-    for (const name of toCheckNames(getRequiredOwnChecks(defaultConfig)))
+    for (const name of toPrefixedCheckNames(getRequiredBotChecks(defaultConfig)))
       expect(await checks(opened.head.sha)).toContainEqual(
         expect.objectContaining({ name, conclusion: 'success' }),
       )

@@ -1,6 +1,6 @@
 // What is put into a page is text, unless it is markup that was made here.
 import { expect, test } from '@jest/globals'
-import { markup, wrapSvg, renderMarkup } from '../../src/web/html.ts'
+import { htmlTemplate, wrapSvg, convertHtmlToString } from '../../src/web/html.ts'
 import { renderMarkdownLine, renderMarkdown } from '../../src/web/pages/markdown.ts'
 import { createCookieSealer } from '../../src/web/sign-in/cookie-sealer.ts'
 
@@ -12,14 +12,16 @@ test.each([
   ['\u202Eevil', '\ufffdevil'],
   ['two\nlines', 'two lines'],
 ])('%j is shown as it is', (text, shown) => {
-  expect(renderMarkup(markup`<p title="${text}">${[text]}</p>`)).toBe(`<p title="${shown}">${shown}</p>`)
+  expect(convertHtmlToString(htmlTemplate`<p title="${text}">${[text]}</p>`)).toBe(
+    `<p title="${shown}">${shown}</p>`,
+  )
 })
 
 test('nothing that looks like markup and was not made here is any', () => {
   const forged = JSON.parse('{"#text":"<b>","text":"<b>"}') as never
-  expect(() => renderMarkup(markup`${forged}`)).toThrow()
-  expect(renderMarkup(markup`${markup`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
-  expect(renderMarkup(wrapSvg('<svg width="1"><title>a</title></svg>'))).toBe(
+  expect(() => convertHtmlToString(htmlTemplate`${forged}`)).toThrow()
+  expect(convertHtmlToString(htmlTemplate`${htmlTemplate`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
+  expect(convertHtmlToString(wrapSvg('<svg width="1"><title>a</title></svg>'))).toBe(
     '<svg role="img" width="1"><title>a</title></svg>',
   )
 })
@@ -32,11 +34,11 @@ test.each([
   ['[words](https://evil.example)', 'words'],
   ['<img src=x>', '&lt;img src=x&gt;'],
 ])('a line of Markdown %j is read as text', (line, shown) =>
-  expect(renderMarkup(renderMarkdownLine(line))).toBe(shown),
+  expect(convertHtmlToString(renderMarkdownLine(line))).toBe(shown),
 )
 
 test('the pages of rules are shown with their code, lists and links', () => {
-  const page = renderMarkup(
+  const page = convertHtmlToString(
     renderMarkdown(
       '## What\n\nA `x` and [two](two-heads.md).\n\n- one\n  more\n- two\n\n```yaml\na:\n  b: <c>\n```\n',
       '/rules',

@@ -1,7 +1,7 @@
 // Finds the location of a field path in a file's first document.
 import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
 import { createFieldPathLocator, createTreeLocator } from '@catalog-bot/fbc/positions/locate-path'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import type { Location } from '@catalog-bot/findings/finding'
 import type { BundleFiles } from './bundle-files.ts'
 import { parseRegularYamlManifest } from './regular-manifest.ts'
@@ -24,9 +24,9 @@ export function createBundleLocator(files: BundleFiles): BundleLocator {
 function createFileLocator(bytes: Uint8Array): (path: FieldPath) => Omit<Location, 'file'> {
   const regular = parseRegularYamlManifest(bytes)
   if (regular) return createTreeLocator(regular.tree, regular.lines.positions(1))
-  if (trimLeadingSpace(decodeLikeGo(bytes.subarray(0, 4096))).startsWith('{'))
+  if (trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, 4096))).startsWith('{'))
     return createFieldPathLocator(bytes, 0, bytes.length)
-  for (const { start, end } of splitYamlChunks(bytes, 0, 0, decodeLikeGo))
+  for (const { start, end } of splitYamlChunks(bytes, 0, 0, decodeUtf8LikeGo))
     return createFieldPathLocator(bytes, start, end)
   return createFieldPathLocator(bytes, 0, bytes.length)
 }

@@ -1,6 +1,10 @@
 // Reads `metadata/` as opm does: the first file, in name order, that matches each of three roles. Includes dotfiles.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { decodeGoStruct, getStructList, getTextField } from '@catalog-bot/fbc/go/decode/decode'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField,
+} from '@catalog-bot/fbc/go/decode/decode'
 import type { StructType } from '@catalog-bot/fbc/go/decode/go-type'
 import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
@@ -9,7 +13,7 @@ import {
   replaceMapEntries,
   replaceListItems,
   type MapValue,
-  type Value,
+  type ParsedValue,
 } from '@catalog-bot/fbc/go/tree'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
 import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
@@ -27,7 +31,7 @@ export const bundleAnnotationKeys = {
 export interface TypedMetadataEntry {
   readonly type: string
   readonly value: Json
-  readonly tree: Value | undefined
+  readonly tree: ParsedValue | undefined
   /** The JSON that opm stores and uses as the sort key; '' without a value. */
   readonly text: string
 }
@@ -68,15 +72,15 @@ export function parseBundleMetadata(files: BundleFiles): BundleMetadata {
 /** Empty if Go can't read one of the items. */
 function decodeTypedMetadataEntries(
   type: StructType,
-  { value, json }: { readonly value: Value; readonly json?: string },
+  { value, json }: { readonly value: ParsedValue; readonly json?: string },
   field: string,
 ): readonly TypedMetadataEntry[] {
   const { decoded, problems } = decodeGoStruct(type, convertItemTypesToStrings(value, field))
   if (problems.length > 0) return []
-  return getStructList(decoded, field).map((item) => {
+  return getDecodedStructList(decoded, field).map((item) => {
     const tree = item.sources.get('value')
     return {
-      type: getTextField(item, 'type'),
+      type: getDecodedStringField(item, 'type'),
       value: tree ? toPlainJson(tree) : null,
       tree,
       text: !tree
@@ -89,8 +93,8 @@ function decodeTypedMetadataEntries(
 }
 
 /** Converts the types of the list's items to strings. */
-function convertItemTypesToStrings(document: Value, field: string): Value {
-  const withStringType = (value: Value): Value =>
+function convertItemTypesToStrings(document: ParsedValue, field: string): ParsedValue {
+  const withStringType = (value: ParsedValue): ParsedValue =>
     value.kind === 'map'
       ? replaceMapEntries(
           value,
@@ -109,7 +113,7 @@ function convertItemTypesToStrings(document: Value, field: string): Value {
 }
 
 /** Converts numbers and booleans to strings, as the YAML decoder does for Go strings. */
-export function findAnnotations(document: Value): MapValue | undefined {
+export function findAnnotations(document: ParsedValue): MapValue | undefined {
   const found = getMapValue(document, 'annotations')
   if (found?.kind !== 'map') return undefined
   return replaceMapEntries(
@@ -118,7 +122,7 @@ export function findAnnotations(document: Value): MapValue | undefined {
   )
 }
 
-function toStringValue(value: Value): Value {
+function toStringValue(value: ParsedValue): ParsedValue {
   if (value.kind !== 'number' && value.kind !== 'bool') return value
   const text = value.kind === 'number' ? formatJsonNumber(value.value) : String(value.value)
   return { kind: 'string', value: text, quoted: false, start: value.start, end: value.end }
@@ -129,7 +133,7 @@ function hasPackageAnnotation(annotations: MapValue): boolean {
   return (
     problems.length === 0 &&
     [bundleAnnotationKeys.package, bundleAnnotationKeys.channels, bundleAnnotationKeys.defaultChannel].some(
-      (key) => getTextField(decoded, key) !== '',
+      (key) => getDecodedStringField(decoded, key) !== '',
     )
   )
 }

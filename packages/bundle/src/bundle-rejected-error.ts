@@ -2,7 +2,7 @@
 import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
 import type { DecodedStruct } from '@catalog-bot/fbc/go/decode/decoded'
 import type { StructType } from '@catalog-bot/fbc/go/decode/go-type'
-import type { Value } from '@catalog-bot/fbc/go/tree'
+import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import type { FieldPath } from './bundle-locator.ts'
 
 export interface RejectionLocation {
@@ -23,7 +23,7 @@ export class BundleRejectedError extends Error {
 /** Throws a BundleRejectedError with encoding/json's first error after `before`. `at` is the value's location. */
 export function decodeStructOrThrow(
   type: StructType,
-  value: Value,
+  value: ParsedValue,
   before = '',
   at?: RejectionLocation,
 ): DecodedStruct {

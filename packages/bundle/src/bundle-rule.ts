@@ -1,6 +1,6 @@
 // Rules about the content of a registry+v1 bundle: their input, their output, and the conversion of hits to findings.
 import type { Finding } from '@catalog-bot/findings/finding'
-import { createFinding, type SearchingRule } from '@catalog-bot/findings/rule'
+import { createFinding, type SearchableFindingRule } from '@catalog-bot/findings/rule'
 import { suiteNames, type RuleSuite } from '@catalog-bot/findings/suites'
 import type { BundleLocator, FieldPath } from './bundle-locator.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
@@ -45,7 +45,7 @@ export interface BundleRuleTypes {
   }
 }
 
-export type BundleRule = SearchingRule<object, BundleRuleTypes>
+export type BundleRule = SearchableFindingRule<object, BundleRuleTypes>
 
 export function* runBundleRule(
   rule: BundleRule,

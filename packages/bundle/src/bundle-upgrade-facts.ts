@@ -1,6 +1,6 @@
 // A bundle's name, version, channels and upgrade edges, each with its location.
 import type { Location } from '@catalog-bot/findings/finding'
-import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata } from './bundle-metadata.ts'
 import { type BundleFiles, findFilesInDirectory } from './bundle-files.ts'
 import { createBundleLocator, type BundleLocator, type FieldPath } from './bundle-locator.ts'
@@ -38,7 +38,9 @@ export function readBundleUpgradeFacts(
   const locate: BundleLocator = places ? createBundleLocator(files) : (file) => ({ file, line: 1, column: 1 })
   const csv = places ? readManifestObjects(files).find(isCsv) : readFirstCsv(files)
   const getCsvField = (...path: readonly string[]) =>
-    convertValueToJson(path.reduce<Value | undefined>((value, key) => getMapValue(value, key), csv?.tree))
+    convertValueToJson(
+      path.reduce<ParsedValue | undefined>((value, key) => getMapValue(value, key), csv?.tree),
+    )
   const findCsvText = (...path: FieldPath): LocatedText | undefined => {
     if (!csv) return undefined
     const text = asString(getCsvField(...path.map(String)))
@@ -80,7 +82,7 @@ function toOptionalField<Key extends string>(
 }
 
 /** The first ClusterServiceVersion, as in `readManifestObjects`. Offsets in its tree are meaningless. */
-function readFirstCsv(files: BundleFiles): { readonly file: string; readonly tree: Value } | undefined {
+function readFirstCsv(files: BundleFiles): { readonly file: string; readonly tree: ParsedValue } | undefined {
   for (const [file, bytes] of findFilesInDirectory(files, 'manifests')) {
     const tree = parseManifestTree(bytes)
     const type = tree && parseApiVersionAndKind(tree)
@@ -89,7 +91,7 @@ function readFirstCsv(files: BundleFiles): { readonly file: string; readonly tre
   return undefined
 }
 
-function parseManifestTree(bytes: Uint8Array): Value | undefined {
+function parseManifestTree(bytes: Uint8Array): ParsedValue | undefined {
   const document = readManifest(bytes)
   return document.kind === 'value' ? document.value : undefined
 }

@@ -1,14 +1,14 @@
 // The Go types that opm decodes a bundle into, limited to fields where opm rejects wrong types. Omits fields that only
 // Kubernetes checks.
 import {
-  bool,
-  int32,
-  mapOf,
-  namedString,
-  rawMessage,
-  slice,
-  string,
-  struct,
+  boolType,
+  int32Type,
+  createMapType,
+  createNamedStringType,
+  rawMessageType,
+  createSliceType,
+  stringType,
+  createStructType,
 } from '@catalog-bot/fbc/go/decode/go-type'
 import { objectMetaType } from '@catalog-bot/fbc/go/decode/object-type'
 import {
@@ -18,158 +18,182 @@ import {
   gvkFields,
 } from '@catalog-bot/fbc/load/property-types'
 
-const containerType = struct('v1.Container', {
-  name: string,
-  image: string,
-  command: slice(string),
-  args: slice(string),
-  env: slice(struct('v1.EnvVar', { name: string, value: string })),
+const containerType = createStructType('v1.Container', {
+  name: stringType,
+  image: stringType,
+  command: createSliceType(stringType),
+  args: createSliceType(stringType),
+  env: createSliceType(createStructType('v1.EnvVar', { name: stringType, value: stringType })),
 })
-const deploymentSpecType = struct('v1.DeploymentSpec', {
-  replicas: int32,
-  template: struct('v1.PodTemplateSpec', {
-    spec: struct('v1.PodSpec', {
-      initContainers: slice(containerType),
-      containers: slice(containerType),
-      serviceAccountName: string,
+const deploymentSpecType = createStructType('v1.DeploymentSpec', {
+  replicas: int32Type,
+  template: createStructType('v1.PodTemplateSpec', {
+    spec: createStructType('v1.PodSpec', {
+      initContainers: createSliceType(containerType),
+      containers: createSliceType(containerType),
+      serviceAccountName: stringType,
     }),
   }),
 })
 
 /** For reading the Operator's own images. Go names the anonymous parts after the functions' types. */
-export const csvInstallType = struct('registry.csvSpec', {
-  Install: struct('registry.strategy', {
-    strategy: string,
-    spec: struct('registry.strategySpec', {
-      Deployments: slice(struct('registry.dep', { Name: string, Spec: deploymentSpecType })),
+export const csvInstallType = createStructType('registry.csvSpec', {
+  Install: createStructType('registry.strategy', {
+    strategy: stringType,
+    spec: createStructType('registry.strategySpec', {
+      Deployments: createSliceType(
+        createStructType('registry.dep', { Name: stringType, Spec: deploymentSpecType }),
+      ),
     }),
   }),
 })
 
-const definitionKeyType = struct('registry.DefinitionKey', { ...gvkFields, name: string })
+const definitionKeyType = createStructType('registry.DefinitionKey', { ...gvkFields, name: stringType })
 
-export const apiDefinitionsType = struct('struct', {
-  owned: slice(definitionKeyType),
-  required: slice(definitionKeyType),
+export const apiDefinitionsType = createStructType('struct', {
+  owned: createSliceType(definitionKeyType),
+  required: createSliceType(definitionKeyType),
 })
 
-export const relatedImageType = struct('declcfg.RelatedImage', { name: string, image: string })
+export const relatedImageType = createStructType('declcfg.RelatedImage', {
+  name: stringType,
+  image: stringType,
+})
 
-const permissionsType = struct('v1alpha1.StrategyDeploymentPermissions', {
-  serviceAccountName: string,
-  rules: slice(
-    struct('v1.PolicyRule', {
-      verbs: slice(string),
-      apiGroups: slice(string),
-      resources: slice(string),
-      resourceNames: slice(string),
-      nonResourceURLs: slice(string),
+const permissionsType = createStructType('v1alpha1.StrategyDeploymentPermissions', {
+  serviceAccountName: stringType,
+  rules: createSliceType(
+    createStructType('v1.PolicyRule', {
+      verbs: createSliceType(stringType),
+      apiGroups: createSliceType(stringType),
+      resources: createSliceType(stringType),
+      resourceNames: createSliceType(stringType),
+      nonResourceURLs: createSliceType(stringType),
     }),
   ),
 })
 
 /** opm decodes the whole CSV only to generate `olm.csv.metadata`. */
-export const csvType = struct('v1alpha1.ClusterServiceVersion', {
-  apiVersion: string,
-  kind: string,
+export const csvType = createStructType('v1alpha1.ClusterServiceVersion', {
+  apiVersion: stringType,
+  kind: stringType,
   metadata: objectMetaType,
-  spec: struct('v1alpha1.ClusterServiceVersionSpec', {
-    install: struct('v1alpha1.NamedInstallStrategy', {
-      strategy: string,
-      spec: struct('v1alpha1.StrategyDetailsDeployment', {
-        deployments: slice(
-          struct('v1alpha1.StrategyDeploymentSpec', {
-            name: string,
+  spec: createStructType('v1alpha1.ClusterServiceVersionSpec', {
+    install: createStructType('v1alpha1.NamedInstallStrategy', {
+      strategy: stringType,
+      spec: createStructType('v1alpha1.StrategyDetailsDeployment', {
+        deployments: createSliceType(
+          createStructType('v1alpha1.StrategyDeploymentSpec', {
+            name: stringType,
             spec: deploymentSpecType,
-            label: mapOf(string),
+            label: createMapType(stringType),
           }),
         ),
-        permissions: slice(permissionsType),
-        clusterPermissions: slice(permissionsType),
+        permissions: createSliceType(permissionsType),
+        clusterPermissions: createSliceType(permissionsType),
       }),
     }),
-    version: string,
-    release: string,
-    maturity: string,
-    customresourcedefinitions: struct('v1alpha1.CustomResourceDefinitions', {
-      owned: slice(crdDescriptionType),
-      required: slice(crdDescriptionType),
+    version: stringType,
+    release: stringType,
+    maturity: stringType,
+    customresourcedefinitions: createStructType('v1alpha1.CustomResourceDefinitions', {
+      owned: createSliceType(crdDescriptionType),
+      required: createSliceType(crdDescriptionType),
     }),
-    apiservicedefinitions: struct('v1alpha1.APIServiceDefinitions', {
-      owned: slice(apiServiceDescriptionType),
-      required: slice(apiServiceDescriptionType),
+    apiservicedefinitions: createStructType('v1alpha1.APIServiceDefinitions', {
+      owned: createSliceType(apiServiceDescriptionType),
+      required: createSliceType(apiServiceDescriptionType),
     }),
-    webhookdefinitions: slice(
-      struct('v1alpha1.WebhookDescription', {
-        generateName: string,
-        type: namedString('v1alpha1.WebhookAdmissionType'),
-        deploymentName: string,
-        containerPort: int32,
-        admissionReviewVersions: slice(string),
-        webhookPath: string,
-        conversionCRDs: slice(string),
+    webhookdefinitions: createSliceType(
+      createStructType('v1alpha1.WebhookDescription', {
+        generateName: stringType,
+        type: createNamedStringType('v1alpha1.WebhookAdmissionType'),
+        deploymentName: stringType,
+        containerPort: int32Type,
+        admissionReviewVersions: createSliceType(stringType),
+        webhookPath: stringType,
+        conversionCRDs: createSliceType(stringType),
       }),
     ),
-    nativeAPIs: slice(struct('v1.GroupVersionKind', gvkFields)),
-    minKubeVersion: string,
-    displayName: string,
-    description: string,
-    keywords: slice(string),
-    maintainers: slice(struct('v1alpha1.Maintainer', { name: string, email: string })),
+    nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkFields)),
+    minKubeVersion: stringType,
+    displayName: stringType,
+    description: stringType,
+    keywords: createSliceType(stringType),
+    maintainers: createSliceType(
+      createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
+    ),
     provider: appLinkType,
-    links: slice(appLinkType),
-    icon: slice(struct('v1alpha1.Icon', { base64data: string, mediatype: string })),
-    installModes: slice(
-      struct('v1alpha1.InstallMode', { type: namedString('v1alpha1.InstallModeType'), supported: bool }),
+    links: createSliceType(appLinkType),
+    icon: createSliceType(
+      createStructType('v1alpha1.Icon', { base64data: stringType, mediatype: stringType }),
     ),
-    replaces: string,
-    labels: mapOf(string),
-    annotations: mapOf(string),
-    cleanup: struct('v1alpha1.CleanupSpec', { enabled: bool }),
-    skips: slice(string),
-    relatedImages: slice(struct('v1alpha1.RelatedImage', { name: string, image: string })),
+    installModes: createSliceType(
+      createStructType('v1alpha1.InstallMode', {
+        type: createNamedStringType('v1alpha1.InstallModeType'),
+        supported: boolType,
+      }),
+    ),
+    replaces: stringType,
+    labels: createMapType(stringType),
+    annotations: createMapType(stringType),
+    cleanup: createStructType('v1alpha1.CleanupSpec', { enabled: boolType }),
+    skips: createSliceType(stringType),
+    relatedImages: createSliceType(
+      createStructType('v1alpha1.RelatedImage', { name: stringType, image: stringType }),
+    ),
   }),
 })
 
-export const crdType = struct('v1.CustomResourceDefinition', {
-  apiVersion: string,
-  kind: string,
+export const crdType = createStructType('v1.CustomResourceDefinition', {
+  apiVersion: stringType,
+  kind: stringType,
   metadata: objectMetaType,
-  spec: struct('v1.CustomResourceDefinitionSpec', {
-    group: string,
-    version: string,
-    names: struct('v1.CustomResourceDefinitionNames', {
-      plural: string,
-      singular: string,
-      shortNames: slice(string),
-      kind: string,
-      listKind: string,
+  spec: createStructType('v1.CustomResourceDefinitionSpec', {
+    group: stringType,
+    version: stringType,
+    names: createStructType('v1.CustomResourceDefinitionNames', {
+      plural: stringType,
+      singular: stringType,
+      shortNames: createSliceType(stringType),
+      kind: stringType,
+      listKind: stringType,
     }),
-    scope: namedString('v1.ResourceScope'),
-    versions: slice(
-      struct('v1.CustomResourceDefinitionVersion', { name: string, served: bool, storage: bool }),
+    scope: createNamedStringType('v1.ResourceScope'),
+    versions: createSliceType(
+      createStructType('v1.CustomResourceDefinitionVersion', {
+        name: stringType,
+        served: boolType,
+        storage: boolType,
+      }),
     ),
   }),
 })
 
-const typedValueFields = { type: string, value: rawMessage }
+const typedValueFields = { type: stringType, value: rawMessageType }
 
-export const annotationsType = struct('registry.Annotations', {
-  'operators.operatorframework.io.bundle.package.v1': string,
-  'operators.operatorframework.io.bundle.channels.v1': string,
-  'operators.operatorframework.io.bundle.channel.default.v1': string,
+export const annotationsType = createStructType('registry.Annotations', {
+  'operators.operatorframework.io.bundle.package.v1': stringType,
+  'operators.operatorframework.io.bundle.channels.v1': stringType,
+  'operators.operatorframework.io.bundle.channel.default.v1': stringType,
 })
-export const dependenciesType = struct('registry.DependenciesFile', {
-  dependencies: slice(struct('registry.Dependency', typedValueFields)),
+export const dependenciesType = createStructType('registry.DependenciesFile', {
+  dependencies: createSliceType(createStructType('registry.Dependency', typedValueFields)),
 })
-export const propertiesType = struct('registry.PropertiesFile', {
-  properties: slice(struct('registry.Property', typedValueFields)),
+export const propertiesType = createStructType('registry.PropertiesFile', {
+  properties: createSliceType(createStructType('registry.Property', typedValueFields)),
 })
 
-export const propertyListType = struct('list', { list: slice(struct('registry.Property', typedValueFields)) })
-export const gvkType = struct('property.GVK', { group: string, kind: string, version: string })
-export const packageType = struct('property.Package', {
-  packageName: string,
-  version: string,
-  release: string,
+export const propertyListType = createStructType('list', {
+  list: createSliceType(createStructType('registry.Property', typedValueFields)),
+})
+export const gvkType = createStructType('property.GVK', {
+  group: stringType,
+  kind: stringType,
+  version: stringType,
+})
+export const packageType = createStructType('property.Package', {
+  packageName: stringType,
+  version: stringType,
+  release: stringType,
 })

@@ -5,10 +5,14 @@ import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
 import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
 import { JsonError } from '@catalog-bot/fbc/go/json/json-error'
-import { decodeGoStruct, getStructList, getTextField } from '@catalog-bot/fbc/go/decode/decode'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField,
+} from '@catalog-bot/fbc/go/decode/decode'
 import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
 import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
-import type { Value } from '@catalog-bot/fbc/go/tree'
+import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, type BundleMetadata } from './bundle-metadata.ts'
 import { gvkType, packageType, propertyListType } from './csv-type.ts'
@@ -29,14 +33,14 @@ export interface DerivedProperty {
 
 /** Without a tree if the property has no value. */
 interface PropertyWithTree extends DerivedProperty {
-  readonly tree: Value | undefined
+  readonly tree: ParsedValue | undefined
 }
 
 export interface PropertySources {
   readonly name: string
-  readonly csv: Value
+  readonly csv: ParsedValue
   readonly file: string
-  readonly spec: ReadonlyMap<string, Value>
+  readonly spec: ReadonlyMap<string, ParsedValue>
   readonly metadata: BundleMetadata
   readonly provided: readonly Gvk[]
   /** Lazy, because it can throw a BundleRejectedError too. */
@@ -57,7 +61,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     ...metadata.properties,
     ...own,
     ...parsePropertiesAnnotation(csv),
-    ...provided.map((kind) => addPropertyTree(createProperty('olm.gvk', gvkToJson(kind)))),
+    ...provided.map((kind) => parsePropertyTree(createProperty('olm.gvk', gvkToJson(kind)))),
   ])
   const gvks = [...provided]
   const others: DerivedProperty[] = []
@@ -68,7 +72,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     else if (property.type === 'olm.package') {
       const decoded = decodeStructOrThrow(packageType, requirePropertyTree(property, parse), parse)
       const [itsName, version, release] = ['packageName', 'version', 'release'].map((key) =>
-        getTextField(decoded, key),
+        getDecodedStringField(decoded, key),
       )
       package_ = createPackageProperty(itsName ?? '', version ?? '', release ?? '')
     } else others.push(property)
@@ -81,8 +85,8 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
     else if (dependency.type === 'olm.package') {
       const decoded = decodeStructOrThrow(packageType, requirePropertyTree(dependency, parse), parse)
       const value = {
-        packageName: getTextField(decoded, 'packageName'),
-        versionRange: getTextField(decoded, 'version'),
+        packageName: getDecodedStringField(decoded, 'packageName'),
+        versionRange: getDecodedStringField(decoded, 'version'),
       }
       requiredPackages.push(createProperty('olm.package.required', value))
     } else others.push(dependency)
@@ -107,7 +111,7 @@ export function deriveProperties(sources: PropertySources): readonly DerivedProp
 
 function parseVersionAndRelease(
   file: string,
-  spec: ReadonlyMap<string, Value>,
+  spec: ReadonlyMap<string, ParsedValue>,
   beforeVersion: string,
   beforeRelease: string,
 ): { readonly version: string; readonly release: string } {
@@ -137,11 +141,11 @@ function parseVersionAndRelease(
 function createPackagePropertyFromCsv(
   packageName: string,
   file: string,
-  spec: ReadonlyMap<string, Value>,
+  spec: ReadonlyMap<string, ParsedValue>,
   before: string,
 ): PropertyWithTree {
   const { version, release } = parseVersionAndRelease(file, spec, before, before)
-  return addPropertyTree(createPackageProperty(packageName, version, release))
+  return parsePropertyTree(createPackageProperty(packageName, version, release))
 }
 
 function createPackageProperty(packageName: string, version: string, release: string): DerivedProperty {
@@ -149,22 +153,22 @@ function createPackageProperty(packageName: string, version: string, release: st
 }
 
 /** From the annotation `olm.properties`. opm only logs an unreadable list and keeps the items before the error. */
-function parsePropertiesAnnotation(csv: Value): readonly PropertyWithTree[] {
+function parsePropertiesAnnotation(csv: ParsedValue): readonly PropertyWithTree[] {
   const annotation = getMapValue(getMapValue(getMapValue(csv, 'metadata'), 'annotations'), 'olm.properties')
   if (annotation?.kind !== 'string') return []
   const text = annotation.value
   const list = tryParseJsonTree(text)
   if (list?.kind !== 'list') return []
-  const root: Value = {
+  const root: ParsedValue = {
     kind: 'map',
     start: 0,
     end: 0,
     entries: [{ key: 'list', keyStart: 0, keyEnd: 0, value: list }],
   }
-  return getStructList(decodeGoStruct(propertyListType, root).decoded, 'list').map((item) => {
+  return getDecodedStructList(decodeGoStruct(propertyListType, root).decoded, 'list').map((item) => {
     const tree = item.sources.get('value')
     return {
-      type: getTextField(item, 'type'),
+      type: getDecodedStringField(item, 'type'),
       value: tree ? toPlainJson(tree) : null,
       // Unchanged, because opm uses it as the sort key.
       text: tree ? text.slice(tree.start, tree.end) : '',
@@ -173,7 +177,7 @@ function parsePropertiesAnnotation(csv: Value): readonly PropertyWithTree[] {
   })
 }
 
-function tryParseJsonTree(text: string): Value | undefined {
+function tryParseJsonTree(text: string): ParsedValue | undefined {
   try {
     const { value, end } = readJson(text, 0)
     return skipJsonSpace(text, end) < text.length ? undefined : value
@@ -196,18 +200,18 @@ function removeDuplicateProperties(properties: readonly PropertyWithTree[]): rea
 function decodeGvk(from: PropertyWithTree, before: string): Gvk {
   const decoded = decodeStructOrThrow(gvkType, requirePropertyTree(from, before), before)
   return {
-    group: getTextField(decoded, 'group'),
-    version: getTextField(decoded, 'version'),
-    kind: getTextField(decoded, 'kind'),
+    group: getDecodedStringField(decoded, 'group'),
+    version: getDecodedStringField(decoded, 'version'),
+    kind: getDecodedStringField(decoded, 'kind'),
   }
 }
 
-function requirePropertyTree({ tree }: PropertyWithTree, before: string): Value {
+function requirePropertyTree({ tree }: PropertyWithTree, before: string): ParsedValue {
   if (!tree) throw new BundleRejectedError(`${before}unexpected end of JSON input`)
   return tree
 }
 
-function addPropertyTree(made: DerivedProperty): PropertyWithTree {
+function parsePropertyTree(made: DerivedProperty): PropertyWithTree {
   return { ...made, tree: readJson(made.text, 0).value }
 }
 

@@ -7,8 +7,8 @@ import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
 import { formatJsonNumber } from '@catalog-bot/fbc/go/number'
 import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
 import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
-import { getMapValue, replaceMapEntries, replaceListItems, type Value } from '@catalog-bot/fbc/go/tree'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { getMapValue, replaceMapEntries, replaceListItems, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
 import { parseRegularYamlManifest } from './regular-manifest.ts'
@@ -16,7 +16,7 @@ import { parseRegularYamlManifest } from './regular-manifest.ts'
 export type ManifestDocument =
   | {
       readonly kind: 'value'
-      readonly value: Value
+      readonly value: ParsedValue
       readonly documents: number
       /** The text that offsets refer to. Only for JSON, which Go stores unchanged. */
       readonly json?: string
@@ -27,9 +27,9 @@ export type ManifestDocument =
 export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocument => {
   const regular = parseRegularYamlManifest(bytes)
   if (regular) return { kind: 'value', value: regular.tree, documents: 1 }
-  const text = decodeLikeGo(bytes)
+  const text = decodeUtf8LikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) return parseJsonManifest(text)
-  const chunks = [...splitYamlChunks(bytes, 0, 0, decodeLikeGo)].map(({ start, end }) =>
+  const chunks = [...splitYamlChunks(bytes, 0, 0, decodeUtf8LikeGo)].map(({ start, end }) =>
     bytes.subarray(start, end),
   )
   const [first, ...others] = chunks
@@ -48,8 +48,8 @@ export const readManifest = memoizePerObject((bytes: Uint8Array): ManifestDocume
 export function findProblemsAfterFirstDocument(
   bytes: Uint8Array,
 ): readonly { readonly line: number; readonly reason: string }[] {
-  if (trimLeadingSpace(decodeLikeGo(bytes)).startsWith('{')) return []
-  const [, ...later] = splitYamlChunks(bytes, 0, 0, decodeLikeGo)
+  if (trimLeadingSpace(decodeUtf8LikeGo(bytes)).startsWith('{')) return []
+  const [, ...later] = splitYamlChunks(bytes, 0, 0, decodeUtf8LikeGo)
   return later.flatMap(({ start, end, line }) => {
     const result = readYaml(decodeYaml(bytes.subarray(start, end)))
     if (!result.ok) return [{ line: line + 1, reason: result.error.message }]
@@ -71,23 +71,23 @@ function parseJsonManifest(text: string): ManifestDocument {
 }
 
 /** Compact JSON with sorted keys, as Go writes untyped objects; 64-bit integers stay exact. */
-export function formatUntypedGoJson(value: Value): string {
+export function formatUntypedGoJson(value: ParsedValue): string {
   return formatGoJson(normalizeGoNumbers(value), { escapeHtml: true, exactNumbers: true })
 }
 
 /** Like formatUntypedGoJson, but keeps every number unchanged. */
-export function formatGoJsonWithRawNumbers(value: Value): string {
+export function formatGoJsonWithRawNumbers(value: ParsedValue): string {
   return formatGoJson(value, { escapeHtml: true, exactNumbers: true })
 }
 
-export function convertValueToJson(value: Value | undefined): Json | undefined {
+export function convertValueToJson(value: ParsedValue | undefined): Json | undefined {
   return value === undefined ? undefined : toPlainJson(value)
 }
 
 // Deeper than any manifest. Documents are untrusted.
 const maxManifestDepth = 500
 
-function normalizeGoNumbers(value: Value, depth = 0): Value {
+function normalizeGoNumbers(value: ParsedValue, depth = 0): ParsedValue {
   if (value.kind === 'number') return { ...value, text: formatGoNumber(value.text, value.value) }
   if (depth > maxManifestDepth) return value
   if (value.kind === 'list')

@@ -3,14 +3,14 @@
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { compareBytes, quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import { getStructList, getTextField } from '@catalog-bot/fbc/go/decode/decode'
+import { getDecodedStructList, getDecodedStringField } from '@catalog-bot/fbc/go/decode/decode'
 import type { DecodedStruct } from '@catalog-bot/fbc/go/decode/decoded'
 import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
-import type { Value } from '@catalog-bot/fbc/go/tree'
+import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { bundleAnnotationKeys, parseBundleMetadata, type BundleMetadata } from './bundle-metadata.ts'
 import { findFilesInDirectory, type BundleFiles } from './bundle-files.ts'
-import { objectType } from '@catalog-bot/fbc/go/decode/object-type'
+import { kubernetesObjectType } from '@catalog-bot/fbc/go/decode/object-type'
 import { crdType, apiDefinitionsType, csvInstallType, relatedImageType } from './csv-type.ts'
 import { deriveProperties, type Gvk, type DerivedProperty } from './derived-properties.ts'
 import { convertValueToJson, readManifest } from './manifest-document.ts'
@@ -23,7 +23,7 @@ export interface ManifestObject {
   readonly name: string
   /** Truncated if very large. `tree` is never truncated. */
   readonly data: Json
-  readonly tree: Value
+  readonly tree: ParsedValue
 }
 
 export interface BundleApi extends Gvk {
@@ -94,7 +94,7 @@ export const readManifestObjects = memoizePerObject((files: BundleFiles): readon
 
 /** Undefined for objects that opm's decoder skips, which have no kind or an invalid version. */
 export function parseApiVersionAndKind(
-  tree: Value,
+  tree: ParsedValue,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
   const kind = getStringOrEmpty(getMapValue(tree, 'kind'))
   const apiVersion = getStringOrEmpty(getMapValue(tree, 'apiVersion'))
@@ -142,7 +142,10 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
   if (objects.length === 0) return { rejections: [new BundleRejectedError('no bundle objects found')] }
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
   if (csv)
-    attempt(undefined, () => void decodeStructOrThrow(objectType, csv.tree, '', { file: csv.file, path: [] }))
+    attempt(
+      undefined,
+      () => void decodeStructOrThrow(kubernetesObjectType, csv.tree, '', { file: csv.file, path: [] }),
+    )
   const relevantObjects = objects.filter(
     (object) => object === csv || object.kind !== 'ClusterServiceVersion',
   )
@@ -153,7 +156,7 @@ export const readRegistryBundlePartially = memoizePerObject((files: BundleFiles)
   const before = `error checking provided apis in bundle ${csv.name}: `
   const beforeServices = `${before}error getting apiservice definitions: `
   const none: ApiDefinitions = { owned: [], required: [] }
-  const spec = attempt(new Map<string, Value>(), () =>
+  const spec = attempt(new Map<string, ParsedValue>(), () =>
     requireCsvSpecFields(csv, `${beforeServices}error unmarshaling into object map: `),
   )
   const services = attempt(none, () =>
@@ -217,7 +220,7 @@ function rejectInvalidCrd({ file, tree, apiVersion }: ManifestObject): void {
   decodeStructOrThrow(crdType, tree, before, { file, path: [] })
 }
 
-function requireCsvSpecFields({ file, tree }: ManifestObject, before: string): Map<string, Value> {
+function requireCsvSpecFields({ file, tree }: ManifestObject, before: string): Map<string, ParsedValue> {
   const spec = getMapValue(tree, 'spec')
   if (spec === undefined)
     throw new BundleRejectedError(`${before}unexpected end of JSON input`, { file, path: [] })
@@ -237,22 +240,29 @@ interface ApiDefinitions {
 
 function decodeApiDefinitions(
   { file }: ManifestObject,
-  spec: ReadonlyMap<string, Value>,
+  spec: ReadonlyMap<string, ParsedValue>,
   field: string,
   before: string,
 ): ApiDefinitions {
   const value = spec.get(field)
   if (!value) return { owned: [], required: [] }
   const decoded = decodeStructOrThrow(apiDefinitionsType, value, before, { file, path: ['spec', field] })
-  return { owned: getStructList(decoded, 'owned'), required: getStructList(decoded, 'required') }
+  return {
+    owned: getDecodedStructList(decoded, 'owned'),
+    required: getDecodedStructList(decoded, 'required'),
+  }
 }
 
 function toServiceApi(key: DecodedStruct): BundleApi {
-  return { ...getVersionAndKind(key), group: getTextField(key, 'group'), plural: getTextField(key, 'name') }
+  return {
+    ...getVersionAndKind(key),
+    group: getDecodedStringField(key, 'group'),
+    plural: getDecodedStringField(key, 'name'),
+  }
 }
 
 function toCrdApi(key: DecodedStruct, before: string, at?: RejectionLocation): BundleApi {
-  const name = getTextField(key, 'name')
+  const name = getDecodedStringField(key, 'name')
   const dot = name.indexOf('.')
   if (dot < 0)
     throw new BundleRejectedError(`${before}couldn't parse plural.group from crd name: ${name}`, at)
@@ -260,7 +270,7 @@ function toCrdApi(key: DecodedStruct, before: string, at?: RejectionLocation): B
 }
 
 function getVersionAndKind(key: DecodedStruct): { readonly version: string; readonly kind: string } {
-  return { version: getTextField(key, 'version'), kind: getTextField(key, 'kind') }
+  return { version: getDecodedStringField(key, 'version'), kind: getDecodedStringField(key, 'kind') }
 }
 
 /** opm reports only the first. */
@@ -294,7 +304,7 @@ function formatApi({ group, version, kind, plural }: BundleApi): string {
 
 function decodeRelatedImages(
   { file }: ManifestObject,
-  spec: ReadonlyMap<string, Value>,
+  spec: ReadonlyMap<string, ParsedValue>,
   before: string,
 ): readonly RelatedImage[] {
   const value = spec.get('relatedImages')
@@ -307,7 +317,7 @@ function decodeRelatedImages(
   return value.items.map((item, index) => {
     const at = { file, path: ['spec', 'relatedImages', index] }
     const entry = decodeStructOrThrow(relatedImageType, item, before, at)
-    return { name: getTextField(entry, 'name'), image: getTextField(entry, 'image') }
+    return { name: getDecodedStringField(entry, 'name'), image: getDecodedStringField(entry, 'image') }
   })
 }
 
@@ -316,15 +326,17 @@ function findOperatorImages({ file, tree }: ManifestObject, before: string): rea
   if (spec?.kind !== 'map') return []
   const decoded = decodeStructOrThrow(csvInstallType, spec, before, { file, path: ['spec'] })
   const install = getStructField(decoded, 'Install')
-  if (!install || getTextField(install, 'strategy') !== 'deployment') return []
+  if (!install || getDecodedStringField(install, 'strategy') !== 'deployment') return []
   const deployments = getStructField(install, 'spec')
-  const images = (deployments ? getStructList(deployments, 'Deployments') : []).flatMap((deployment) => {
-    const pod = getStructField(getStructField(getStructField(deployment, 'Spec'), 'template'), 'spec')
-    if (!pod) return []
-    return [...getStructList(pod, 'containers'), ...getStructList(pod, 'initContainers')].map((container) =>
-      getTextField(container, 'image'),
-    )
-  })
+  const images = (deployments ? getDecodedStructList(deployments, 'Deployments') : []).flatMap(
+    (deployment) => {
+      const pod = getStructField(getStructField(getStructField(deployment, 'Spec'), 'template'), 'spec')
+      if (!pod) return []
+      return [...getDecodedStructList(pod, 'containers'), ...getDecodedStructList(pod, 'initContainers')].map(
+        (container) => getDecodedStringField(container, 'image'),
+      )
+    },
+  )
   return [...new Set(images)]
 }
 
@@ -333,6 +345,6 @@ function getStructField(decoded: DecodedStruct | undefined, field: string): Deco
   return typeof value === 'object' && 'fields' in value ? value : undefined
 }
 
-function getStringOrEmpty(value: Value | undefined): string {
+function getStringOrEmpty(value: ParsedValue | undefined): string {
   return value?.kind === 'string' ? value.value : ''
 }

@@ -1,5 +1,5 @@
 // All rules about bundle contents. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
+import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { apiNeverThere } from './rules/api-never-there.ts'
 import { apiWithoutExample } from './rules/api-without-example.ts'
 import { blockingDisruptionBudget } from './rules/blocking-disruption-budget.ts'
@@ -78,7 +78,7 @@ import { unrelatedImage } from './rules/unrelated-image.ts'
 import { unservedOwnedCrd } from './rules/unserved-owned-crd.ts'
 
 /** The rules of ./rules, sorted by id. */
-export const bundleRules: readonly AnyFindingRule[] = [
+export const bundleRules: readonly FindingRuleWithoutFormatter[] = [
   apiNeverThere,
   apiWithoutExample,
   blockingDisruptionBudget,

@@ -1,6 +1,6 @@
 // Validates a bundle of any format: first problems that opm rejects, then problems that only OLM rejects.
 import { trimSpace } from '@catalog-bot/fbc/go/text'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -117,7 +117,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
     if (format === 'plain+v0')
       for (const { line, reason } of findProblemsAfterFirstDocument(bytes))
         yield createFinding(undecodableManifest, { file, line, column: 1 }, { file, reason })
-    if (format === 'plain+v0' && decodeLikeGo(bytes).includes('{{'))
+    if (format === 'plain+v0' && decodeUtf8LikeGo(bytes).includes('{{'))
       yield createFinding(bracesInPlainBundle, toFileStartLocation(file), { file })
   }
   if (csvs.length > 1) yield createFinding(severalCsvs, toFileStartLocation(csvs[1] ?? ''), { names: csvs })
@@ -246,7 +246,7 @@ function* validateChart(files: BundleFiles): Generator<Finding> {
   if (schema && !isJsonObjectFile(schema))
     yield createBrokenChartFinding('values.schema.json is not a JSON object')
   for (const [path, bytes] of files)
-    if (path.startsWith(`${root}templates/`) && !hasBalancedBraces(decodeLikeGo(bytes)))
+    if (path.startsWith(`${root}templates/`) && !hasBalancedBraces(decodeUtf8LikeGo(bytes)))
       yield createBrokenChartFinding(`${path} has an unclosed {{`)
   // Charts with apiVersion v1 list them in a separate file.
   const requirements = files.get(`${root}requirements.yaml`)
@@ -272,7 +272,7 @@ function* validateChart(files: BundleFiles): Generator<Finding> {
 
 function isJsonObjectFile(bytes: Uint8Array): boolean {
   try {
-    const data: unknown = JSON.parse(decodeLikeGo(bytes))
+    const data: unknown = JSON.parse(decodeUtf8LikeGo(bytes))
     return typeof data === 'object' && data !== null && !Array.isArray(data)
   } catch {
     return false

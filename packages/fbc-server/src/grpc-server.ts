@@ -46,7 +46,7 @@ export async function openGrpcServer(
     'grpc.max_concurrent_streams': maxConcurrentCalls,
   })
   server.addService(getGrpcService('api.Registry'), createRegistryService(catalog))
-  server.addService(getGrpcService('api.ExperimentalRegistry'), createExperimentalService(catalog))
+  server.addService(getGrpcService('api.ExperimentalRegistry'), createExperimentalRegistryService(catalog))
   server.addService(getGrpcService('grpc.health.v1.Health'), healthHandlers)
   const reflection = createReflectionHandler([
     'api.ExperimentalRegistry',
@@ -114,18 +114,18 @@ function createRegistryService(catalog: ServedCatalog): UntypedServiceImplementa
       queries.getDefaultBundleThatProvides(catalog, wanted(request)),
     ),
     GetChannelEntriesThatReplace: createStreamingHandler((request) =>
-      unwrapAnswer(queries.getChannelEntriesThatReplace(catalog, getStringField(request, 'csvName'))),
+      unwrapQueryResult(queries.getChannelEntriesThatReplace(catalog, getStringField(request, 'csvName'))),
     ),
     GetChannelEntriesThatProvide: createStreamingHandler((request) =>
-      unwrapAnswer(queries.getChannelEntriesThatProvide(catalog, wanted(request))),
+      unwrapQueryResult(queries.getChannelEntriesThatProvide(catalog, wanted(request))),
     ),
     GetLatestChannelEntriesThatProvide: createStreamingHandler((request) =>
-      unwrapAnswer(queries.getLatestChannelEntriesThatProvide(catalog, wanted(request))),
+      unwrapQueryResult(queries.getLatestChannelEntriesThatProvide(catalog, wanted(request))),
     ),
   }
 }
 
-function createExperimentalService(catalog: ServedCatalog): UntypedServiceImplementation {
+function createExperimentalRegistryService(catalog: ServedCatalog): UntypedServiceImplementation {
   return {
     ExperimentalListPackageCustomSchemas: createStreamingHandler((request, metadata) => {
       // opm requires this header because the interface is experimental.
@@ -180,7 +180,7 @@ class GrpcStatusError extends Error {
 }
 
 /** Like opm, sends errors without a status as `unknown`. */
-function unwrapAnswer<Value>(answer: queries.RegistryQueryResult<Value>): Value {
+function unwrapQueryResult<Value>(answer: queries.RegistryQueryResult<Value>): Value {
   if (!answer.ok) throw new GrpcStatusError(status.UNKNOWN, answer.error)
   return answer.value
 }
@@ -190,7 +190,7 @@ function createUnaryHandler(
 ): UnaryHandler {
   return (call, callback) => {
     try {
-      callback(null, unwrapAnswer(answer(call.request)) as ProtoMessage)
+      callback(null, unwrapQueryResult(answer(call.request)) as ProtoMessage)
     } catch (error) {
       callback(toGrpcStatus(error))
     }

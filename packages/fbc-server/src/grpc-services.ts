@@ -60,7 +60,7 @@ export function describeProtoFiles(): readonly DescribedProtoFile[] {
     return {
       name: protocol.file,
       dependencies: protocol.dependencies,
-      symbols: new Set(listSymbols(namespace)),
+      symbols: new Set(listProtoSymbols(namespace)),
       bytes: encodeFileDescriptor(protocol, namespace),
     }
   })
@@ -70,7 +70,7 @@ function parseProtoPackage({ text }: ProtoFile): string {
   return /^package (?<name>[\w.]+);/m.exec(text)?.groups?.['name'] ?? ''
 }
 
-function* listSymbols(namespace: protobuf.NamespaceBase): Generator<string> {
+function* listProtoSymbols(namespace: protobuf.NamespaceBase): Generator<string> {
   for (const nested of namespace.nestedArray) {
     if (
       nested instanceof protobuf.Type ||
@@ -80,7 +80,7 @@ function* listSymbols(namespace: protobuf.NamespaceBase): Generator<string> {
       yield nested.fullName.slice(1)
     if (nested instanceof protobuf.Service)
       for (const method of nested.methodsArray) yield method.fullName.slice(1)
-    if (nested instanceof protobuf.Type) yield* listSymbols(nested)
+    if (nested instanceof protobuf.Type) yield* listProtoSymbols(nested)
   }
 }
 

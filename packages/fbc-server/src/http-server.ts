@@ -105,7 +105,7 @@ function createCatalogHandler(
     // A client that caches by tag needs no date (RFC 9110, 15.4.5).
     if (verdict !== 304) response.setHeader('Last-Modified', lastModified)
     if (verdict !== 200) return void response.writeHead(verdict).end()
-    const lines = selectBlobLines(blobs, filter)
+    const lines = selectMatchingBlobLines(blobs, filter)
     const length = lines.reduce((sum, line) => sum + line.length, 0)
     response.writeHead(200, { 'Content-Type': jsonLinesType, 'Content-Length': length })
     if (request.method === 'HEAD') return void response.end()
@@ -127,7 +127,7 @@ function parseMetasFilter(query: URLSearchParams): MetasFilter | undefined {
   )
 }
 
-function selectBlobLines(blobs: readonly ServedBlob[], filter: MetasFilter): Uint8Array[] {
+function selectMatchingBlobLines(blobs: readonly ServedBlob[], filter: MetasFilter): Uint8Array[] {
   return blobs
     .filter((blob) =>
       metasQueryParameters.every((name) => filter[name] === undefined || blob[name] === filter[name]),

@@ -9,12 +9,12 @@ import { join } from 'node:path'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import { queryCatalogServer } from './query-catalog-server.ts'
 
-const serverName = 'opm'
+const opmServerName = 'opm'
 /** Failures that are not caused by the catalog. */
-const machineFailurePattern =
+const hostFailurePattern =
   /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
 /** The number of characters to keep from the end of the output, which explains the exit. */
-const maxOutputLength = 4000
+const maxQuotedOpmOutputLength = 4000
 
 /** Returns one answer per package. Never rejects; failing to run opm is not a verdict on the catalog. */
 export async function queryOpm(
@@ -40,7 +40,7 @@ export async function queryOpm(
   try {
     const started = await waitForStart(child, late.signal)
     if (started !== undefined) return packageNames.map(() => started)
-    const answers = queryCatalogServer(serverName, port, packageNames)
+    const answers = queryCatalogServer(opmServerName, port, packageNames)
     const tooLate = once(late.signal, 'abort').then(() =>
       packageNames.map(() => createTimeoutAnswer(milliseconds)),
     )
@@ -59,15 +59,15 @@ export async function queryOpm(
     let output = ''
     return new Promise((resolve) => {
       stderr.on('data', (chunk: Buffer) => {
-        output = (output + chunk.toString()).slice(-maxOutputLength)
+        output = (output + chunk.toString()).slice(-maxQuotedOpmOutputLength)
         if (output.includes('serving registry')) resolve(undefined)
       })
-      child.on('error', ({ message }) => resolve({ server: serverName, kind: 'unknown', reason: message }))
+      child.on('error', ({ message }) => resolve({ server: opmServerName, kind: 'unknown', reason: message }))
       child.on('close', (code) =>
         resolve(
-          code === 1 && !machineFailurePattern.test(output)
-            ? { server: serverName, kind: 'refused', reason: output.trim().split('\n').at(-1) ?? '' }
-            : { server: serverName, kind: 'unknown', reason: `it exited with ${code ?? 'a signal'}` },
+          code === 1 && !hostFailurePattern.test(output)
+            ? { server: opmServerName, kind: 'refused', reason: output.trim().split('\n').at(-1) ?? '' }
+            : { server: opmServerName, kind: 'unknown', reason: `it exited with ${code ?? 'a signal'}` },
         ),
       )
       signal.addEventListener('abort', () => resolve(createTimeoutAnswer(milliseconds)))
@@ -77,7 +77,7 @@ export async function queryOpm(
 
 function createTimeoutAnswer(milliseconds: number): CatalogServerResponse {
   return {
-    server: serverName,
+    server: opmServerName,
     kind: 'unknown',
     reason: `it took longer than ${Math.round(milliseconds / 1000)} s`,
   }

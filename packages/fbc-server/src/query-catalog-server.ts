@@ -4,8 +4,8 @@ import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-
 import { getGrpcService, type ProtoMessage } from './grpc-services.ts'
 
 /** Milliseconds for one call. */
-const maxCallMs = 30_000
-const maxAnswerBytes = 1024 * 1024 * 1024
+const maxGrpcCallMs = 30_000
+const maxGrpcResponseBytes = 1024 * 1024 * 1024
 
 const healthService = getGrpcService('grpc.health.v1.Health')
 const registryService = getGrpcService('api.Registry')
@@ -17,11 +17,11 @@ export async function queryCatalogServer(
   packageNames: readonly string[],
 ): Promise<readonly CatalogServerResponse[]> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
-    'grpc.max_receive_message_length': maxAnswerBytes,
+    'grpc.max_receive_message_length': maxGrpcResponseBytes,
     // A proxy from the environment must not receive calls to local ports.
     'grpc.enable_http_proxy': 0,
   })
-  const call = createCaller(client)
+  const call = createGrpcMethodCaller(client)
   try {
     const [checked] = await call(healthService['Check'], { service: '' })
     if (checked?.['status'] !== 1) throw new Error('its health check reports that it is not serving')
@@ -47,7 +47,7 @@ export async function queryCatalogServer(
 }
 
 /** Statuses caused by this machine or a temporary condition, not by the catalog. */
-const temporaryStatuses: ReadonlySet<number> = new Set([
+const temporaryGrpcStatuses: ReadonlySet<number> = new Set([
   status.CANCELLED,
   status.DEADLINE_EXCEEDED,
   status.RESOURCE_EXHAUSTED,
@@ -57,10 +57,10 @@ const temporaryStatuses: ReadonlySet<number> = new Set([
 function toQueryFailure(error: unknown): { readonly kind: 'refused' | 'unknown'; readonly reason: string } {
   const { code, details, message } = error as Partial<ServiceError>
   const reason = details ?? message ?? String(error)
-  return { kind: code === undefined || temporaryStatuses.has(code) ? 'unknown' : 'refused', reason }
+  return { kind: code === undefined || temporaryGrpcStatuses.has(code) ? 'unknown' : 'refused', reason }
 }
 
-async function queryPackage(call: ReturnType<typeof createCaller>, packageName: string) {
+async function queryPackage(call: ReturnType<typeof createGrpcMethodCaller>, packageName: string) {
   const [its] = await call(registryService['GetPackage'], { name: packageName })
   const channels = getMessageList(its, 'channels').map((channel) => ({
     name: getStringField(channel, 'name'),
@@ -76,7 +76,7 @@ async function queryPackage(call: ReturnType<typeof createCaller>, packageName: 
   return { defaultChannel: getStringField(its, 'defaultChannelName'), channels, errors }
 }
 
-function createCaller(client: Client) {
+function createGrpcMethodCaller(client: Client) {
   return (
     method: ReturnType<typeof getGrpcService>[string] | undefined,
     request: ProtoMessage,
@@ -84,7 +84,7 @@ function createCaller(client: Client) {
     new Promise((resolve, reject) => {
       if (!method) throw new Error('the gRPC method does not exist')
       const { path, requestSerialize, responseDeserialize, responseStream } = method
-      const options = { deadline: Date.now() + maxCallMs }
+      const options = { deadline: Date.now() + maxGrpcCallMs }
       if (!responseStream) {
         client.makeUnaryRequest(
           path,

@@ -5,7 +5,7 @@
 type CheckRequirement = 'required' | 'configured'
 
 /** The checks that GitHub shows. Each rule belongs to exactly one of them. */
-export const checks = [
+export const checkDefinitions = [
   {
     id: 'ownership',
     title: 'Everyone who must approve this change has approved it',
@@ -24,6 +24,6 @@ export const checks = [
   readonly requirement: CheckRequirement
 }[]
 
-export type CheckId = (typeof checks)[number]['id']
+export type CheckId = (typeof checkDefinitions)[number]['id']
 
-export const checkIds: readonly CheckId[] = checks.map(({ id }) => id)
+export const checkIds: readonly CheckId[] = checkDefinitions.map(({ id }) => id)

@@ -1,7 +1,7 @@
 // Formats rows as a text table, as Go's tabwriter does for opm: each column is as wide as its longest cell, plus two spaces.
 
 /** The result ends with a line break. Cells must not contain line breaks. */
-export function formatColumns(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTextTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows]
   const widths = headings.map((_, at) =>
     all.reduce((widest, row) => Math.max(widest, [...(row[at] ?? '')].length), 0),

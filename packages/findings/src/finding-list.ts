@@ -3,20 +3,20 @@
 import type { Finding, Location } from './finding.ts'
 import { compareFindings, compareLocations } from './finding.ts'
 import { createFinding } from './rule.ts'
-import type { AnyFindingRule, FindingRule } from './rule.ts'
+import type { FindingRuleWithoutFormatter, FindingRule } from './rule.ts'
 
 /** GitHub code scanning shows this many results per run. The largest public catalogs have about a quarter of that. */
 const maxFindingsPerRule = 5000
 
 export class FindingList {
   private readonly options: FindingListOptions
-  private readonly byRule = new Map<string, FirstFindings>()
+  private readonly byRule = new Map<string, LimitedRuleFindings>()
 
   /**
    * Keeps `most` findings of each rule. If findings have the same text and location, keeps one for each `identity`, which is
    * the subject by default.
    */
-  constructor(limit = maxFindingsPerRule, identity: FindingListOptions['identity'] = getSubject) {
+  constructor(limit = maxFindingsPerRule, identity: FindingListOptions['identity'] = getFindingSubject) {
     this.options = { maxPerRule: limit, identity }
   }
 
@@ -32,12 +32,12 @@ export class FindingList {
 
   /** Adds the finding of a rule at a location. Creates it only if it is kept. */
   addLazily(
-    rule: Pick<AnyFindingRule, 'id' | 'severity'>,
+    rule: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>,
     at: Location | undefined,
     make: () => Finding,
   ): void {
     let its = this.byRule.get(rule.id)
-    if (!its) this.byRule.set(rule.id, (its = new FirstFindings(rule, this.options)))
+    if (!its) this.byRule.set(rule.id, (its = new LimitedRuleFindings(rule, this.options)))
     its.addLazily(at, make)
   }
 
@@ -61,13 +61,13 @@ interface FindingListOptions {
 }
 
 /** The number of omitted findings of its rule that a finding represents. 0 for nearly all findings. */
-export function getOmittedCount({ data }: Finding): number {
+export function getOmittedFindingCount({ data }: Finding): number {
   return typeof data?.['leftOut'] === 'number' ? data['leftOut'] : 0
 }
 
 /** Keeps the first findings of one rule, which can be added in any order. */
-class FirstFindings {
-  private readonly rule: Pick<AnyFindingRule, 'id' | 'severity'>
+class LimitedRuleFindings {
+  private readonly rule: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>
   private readonly maxFindings: number
   private readonly identity: FindingListOptions['identity']
   private findings: Finding[] = []
@@ -75,7 +75,10 @@ class FirstFindings {
   /** The last finding that is kept, once there are too many. Findings after it are not created. */
   private last: Finding | undefined
 
-  constructor(rule: Pick<AnyFindingRule, 'id' | 'severity'>, { maxPerRule, identity }: FindingListOptions) {
+  constructor(
+    rule: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>,
+    { maxPerRule, identity }: FindingListOptions,
+  ) {
     this.rule = { id: rule.id, severity: rule.severity }
     this.maxFindings = maxPerRule
     this.identity = identity
@@ -123,10 +126,10 @@ function removeDuplicateFindings(
   })
 }
 
-const getSubject = ({ subject = '' }: Finding): string => subject
+const getFindingSubject = ({ subject = '' }: Finding): string => subject
 
 function toOmittedFinding(
-  { id, severity }: Pick<AnyFindingRule, 'id' | 'severity'>,
+  { id, severity }: Pick<FindingRuleWithoutFormatter, 'id' | 'severity'>,
   omitted: number,
 ): Finding {
   return {

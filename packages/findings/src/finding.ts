@@ -16,7 +16,7 @@ export interface Location {
 }
 
 /** The three sentences of a finding, in plain text. Each renderer escapes them for its format. */
-export interface FindingText {
+export interface FindingDescription {
   /** The problem and the affected object, such as `channel "stable" has two heads: a, b`. */
   readonly what: string
   /** Why the problem matters to users who install Operators. Empty only if `what` is sufficient. */
@@ -25,7 +25,7 @@ export interface FindingText {
   readonly fix: string
 }
 
-export interface Finding extends FindingText {
+export interface Finding extends FindingDescription {
   /** ID of the rule, such as `two-heads`. Its page is `docs/rules/<id>.md`. IDs are never reused. */
   readonly rule: string
   readonly severity: Severity
@@ -46,7 +46,7 @@ export interface Finding extends FindingText {
 }
 
 /** Equal for the same problem in two states of the catalog. See `subject`. */
-export function toSubjectKey({ rule, subject }: Finding): string {
+export function toFindingSubjectKey({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 
@@ -55,18 +55,18 @@ export function toSubjectKey({ rule, subject }: Finding): string {
  * without a location come first. Text is compared by code unit, not by locale.
  */
 export function compareFindings(a: Finding, b: Finding): number {
-  return compareLocations(a.at, b.at) || compareText(a.rule, b.rule) || compareText(a.what, b.what)
+  return compareLocations(a.at, b.at) || compareCodeUnits(a.rule, b.rule) || compareCodeUnits(a.what, b.what)
 }
 
 /** The order of findings by location only. */
 export function compareLocations(a: Location | undefined, b: Location | undefined): number {
   return (
-    compareText(a?.file ?? '', b?.file ?? '') ||
+    compareCodeUnits(a?.file ?? '', b?.file ?? '') ||
     (a?.line ?? 0) - (b?.line ?? 0) ||
     (a?.column ?? 0) - (b?.column ?? 0)
   )
 }
 
-function compareText(a: string, b: string): number {
+function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

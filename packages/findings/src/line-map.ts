@@ -3,7 +3,7 @@
 import { findShortestEdits } from './shortest-edits.ts'
 
 /** Texts that differ in more lines are matched by the lines that occur exactly once in each. */
-const maxEdits = 600
+const maxLineEdits = 600
 
 /**
  * The number of the line in `to` that corresponds to line `line` (starting at 1) of `from`. Undefined if no line
@@ -14,18 +14,18 @@ export type LineMap = (line: number) => number | undefined
 /** Matches lines in order. If the texts differ too much, matches only lines that occur exactly once in each. */
 export function createLineMap(from: string, to: string): LineMap {
   const [old, now] = [from.split('\n'), to.split('\n')]
-  const map = matchLinesInOrder(old, now) ?? matchByUniqueLines(old, now)
+  const map = matchLinesByShortestEdits(old, now) ?? matchLinesByUniqueContent(old, now)
   return (line) => {
     const found = map.get(line - 1)
     return found === undefined ? undefined : found + 1
   }
 }
 
-function matchLinesInOrder(
+function matchLinesByShortestEdits(
   old: readonly string[],
   now: readonly string[],
 ): ReadonlyMap<number, number> | undefined {
-  const edits = findShortestEdits(old, now, maxEdits)
+  const edits = findShortestEdits(old, now, maxLineEdits)
   if (edits === undefined) return undefined
   const gone = new Set(edits.filter(({ kind }) => kind === '-').map((edit) => edit.old))
   const come = new Set(edits.filter(({ kind }) => kind === '+').map((edit) => edit.new))
@@ -39,7 +39,10 @@ function matchLinesInOrder(
   return map
 }
 
-function matchByUniqueLines(old: readonly string[], now: readonly string[]): ReadonlyMap<number, number> {
+function matchLinesByUniqueContent(
+  old: readonly string[],
+  now: readonly string[],
+): ReadonlyMap<number, number> {
   const positions = indexUniqueLines(now)
   return new Map(
     [...indexUniqueLines(old)].flatMap(([text, line]) => {

@@ -7,7 +7,7 @@ export function memoizeOnce<T>(make: () => T): () => T {
 }
 
 /** Recomputes the value only if one of the arguments differs from the last call. */
-export function memoizeLast<Given extends object, Value>(
+export function memoizeLastResult<Given extends object, Value>(
   parts: readonly (keyof Given)[],
   make: (given: Given) => Value,
 ): (given: Given) => Value {

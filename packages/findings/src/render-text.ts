@@ -1,7 +1,7 @@
 // Renders findings for a terminal: location, severity, text, and the source line if it is available. Does not sort, drop, or add
 // anything. Escapes characters with which a catalog could hide text.
 import type { Finding, Location, Severity } from './finding.ts'
-import { toPrintable } from './printable.ts'
+import { escapeNonPrintableCharacters } from './printable.ts'
 
 export interface TextReportOptions {
   /** Returns the text of a file. If undefined, no source line is shown. */
@@ -23,7 +23,7 @@ const colorBySeverity: Readonly<Record<Severity, number>> = { error: 31, warning
  */
 export function renderText(findings: readonly Finding[], options: TextReportOptions = {}): string {
   if (findings.length === 0) return ''
-  const lines = new SourceLines(options.textOf ?? (() => undefined))
+  const lines = new SourceLineReader(options.textOf ?? (() => undefined))
   const blocks = findings.map((finding) => renderFinding(finding, lines, options.color ?? false))
   return `${blocks.join('\n')}\n${countFindings(options.counted ?? findings)}\n`
 }
@@ -44,22 +44,22 @@ export function countFindings(findings: readonly Finding[]): string {
     .join(', ')
 }
 
-function renderFinding(finding: Finding, lines: SourceLines, colour: boolean): string {
+function renderFinding(finding: Finding, lines: SourceLineReader, colour: boolean): string {
   const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text)
   const locationPrefix = finding.at ? `${formatLocation(finding.at)}: ` : ''
   const out = [
-    `${locationPrefix}${paint(colorBySeverity[finding.severity], finding.severity)}: ${toPrintable(finding.what)} [${finding.rule}]`,
+    `${locationPrefix}${paint(colorBySeverity[finding.severity], finding.severity)}: ${escapeNonPrintableCharacters(finding.what)} [${finding.rule}]`,
   ]
   if (finding.at) out.push(...renderSourceFrame(finding.at, lines.line(finding.at)))
-  if (finding.why !== '') out.push(`  why: ${toPrintable(finding.why)}`)
-  if (finding.fix !== '') out.push(`  fix: ${toPrintable(finding.fix)}`)
+  if (finding.why !== '') out.push(`  why: ${escapeNonPrintableCharacters(finding.why)}`)
+  if (finding.fix !== '') out.push(`  fix: ${escapeNonPrintableCharacters(finding.fix)}`)
   for (const { at, note } of finding.related ?? [])
-    out.push(`  see: ${formatLocation(at)}: ${toPrintable(note)}`)
+    out.push(`  see: ${formatLocation(at)}: ${escapeNonPrintableCharacters(note)}`)
   return `${out.join('\n')}\n`
 }
 
 function formatLocation(at: Location): string {
-  return `${toPrintable(at.file)}:${at.line}:${at.column}`
+  return `${escapeNonPrintableCharacters(at.file)}:${at.line}:${at.column}`
 }
 
 /** The source line with a marker below the location. Long lines are shortened. */
@@ -67,12 +67,12 @@ function renderSourceFrame(at: Location, line: string | undefined): string[] {
   if (line === undefined) return []
   const column = Math.min(Math.max(at.column, 1), line.length + 1)
   const from = Math.max(0, column - 1 - maxFrameWidth / 2)
-  const before = `${from > 0 ? '...' : ''}${toPrintable(line.slice(from, column - 1))}`
+  const before = `${from > 0 ? '...' : ''}${escapeNonPrintableCharacters(line.slice(from, column - 1))}`
   const end = (at.endLine ?? at.line) === at.line && at.endColumn !== undefined ? at.endColumn : column + 1
-  const marked = toPrintable(
+  const marked = escapeNonPrintableCharacters(
     line.slice(column - 1, Math.min(Math.max(end - 1, column), from + maxFrameWidth)),
   )
-  const after = toPrintable(
+  const after = escapeNonPrintableCharacters(
     line.slice(Math.min(Math.max(end - 1, column), from + maxFrameWidth), from + maxFrameWidth),
   )
   const gutter = String(at.line)
@@ -83,7 +83,7 @@ function renderSourceFrame(at: Location, line: string | undefined): string[] {
 }
 
 /** Splits each file only once, regardless of its number of findings. */
-class SourceLines {
+class SourceLineReader {
   readonly #textOf: (file: string) => string | undefined
   #file: string | undefined
   #lines: readonly string[] = []

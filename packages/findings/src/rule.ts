@@ -1,20 +1,20 @@
 // A rule is part of a check. It defines an ID, a default severity, what it applies to, and the text of its findings, so that
 // renderers never write text. Its page and its examples are found by its ID.
 import type { CheckId } from './checks.ts'
-import type { Finding, Location, Severity, FindingText } from './finding.ts'
+import type { Finding, Location, Severity, FindingDescription } from './finding.ts'
 import type { RuleSuite } from './suites.ts'
 
 /**
  * What a rule applies to. Determines the form of its examples in `fixtures/rules/<id>/`: the directory of a catalog, the files of
  * a bundle, or a pull request as the trees of its base and its result.
  */
-export type RuleSubject = 'catalog' | 'bundle' | 'pull request'
+export type RuleSubjectKind = 'catalog' | 'bundle' | 'pull request'
 
 export interface FindingRule<Data = never> {
   /** Names the bad pattern in kebab-case, so that "override two-heads" reads well. Never reused. */
   readonly id: string
   readonly check: CheckId
-  readonly judges: RuleSubject
+  readonly judges: RuleSubjectKind
   readonly severity: Severity
   /** The release of catalog-bot that introduced the rule. */
   readonly since: string
@@ -37,33 +37,36 @@ export interface FindingRule<Data = never> {
   /** The rule applies only if this suite is enabled, or if the configuration sets a severity for it. */
   readonly suite?: RuleSuite
   /** Overrides the severity for a hit that does less harm than others of the rule. */
-  format(data: Data): FindingText & { readonly severity?: Severity }
+  format(data: Data): FindingDescription & { readonly severity?: Severity }
 }
 
 /** The input of rules of one kind, and the location and subject that a hit contains in addition to its data. */
-export interface RuleSearch {
-  readonly judges: RuleSubject
+export interface RuleSearchSignature {
+  readonly judges: RuleSubjectKind
   readonly given: readonly unknown[]
   readonly hit: object
 }
 
 /** A rule that finds its own hits. A rule without `find` only provides the text for code elsewhere. */
-export interface SearchingRule<Data extends object, Kind extends RuleSearch> extends FindingRule<Data> {
+export interface SearchableFindingRule<
+  Data extends object,
+  Kind extends RuleSearchSignature,
+> extends FindingRule<Data> {
   readonly judges: Kind['judges']
   find(...given: Kind['given']): Iterable<Kind['hit'] & { readonly data: Data }>
 }
 
 /** A rule without its `data` type, for lists of all rules (pages, settings, tests). */
-export type AnyFindingRule = Omit<FindingRule, 'format'>
+export type FindingRuleWithoutFormatter = Omit<FindingRule, 'format'>
 
 /**
  * Defines a rule of any kind. Returns its argument, without registering or running anything. With a second type parameter, one of
- * the kinds of RuleSearch, the rule has a `find`.
+ * the kinds of RuleSearchSignature, the rule has a `find`.
  */
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data>
-export function defineRule<Data extends object, Kind extends RuleSearch>(
-  rule: SearchingRule<Data, Kind>,
-): SearchingRule<Data, Kind>
+export function defineRule<Data extends object, Kind extends RuleSearchSignature>(
+  rule: SearchableFindingRule<Data, Kind>,
+): SearchableFindingRule<Data, Kind>
 export function defineRule<Data extends object>(rule: FindingRule<Data>): FindingRule<Data> {
   return rule
 }
@@ -97,8 +100,8 @@ export function formatSubject(names: readonly string[]): string {
 }
 
 /** Names can be as long as a file. Longer ones are truncated, because every page would contain them. */
-const maxTextLength = 5000
+const maxFindingTextLength = 5000
 
 function truncateText(text: string): string {
-  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength).toWellFormed()}…`
+  return text.length <= maxFindingTextLength ? text : `${text.slice(0, maxFindingTextLength).toWellFormed()}…`
 }

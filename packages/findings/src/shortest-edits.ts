@@ -19,7 +19,7 @@ export function findShortestEdits(
     steps.push(reach)
     const next = new Map(reach)
     for (let diagonal = -count; diagonal <= count; diagonal += 2) {
-      let x = prefersDeletion(reach, diagonal, count)
+      let x = shouldTakeInsertionStep(reach, diagonal, count)
         ? getFurthestOldLine(reach, diagonal + 1)
         : getFurthestOldLine(reach, diagonal - 1) + 1
       while (x < old.length && x - diagonal < now.length && old[x] === now[x - diagonal]) x++
@@ -35,7 +35,11 @@ function getFurthestOldLine(reach: ReadonlyMap<number, number>, diagonal: number
   return reach.get(diagonal) ?? -1
 }
 
-function prefersDeletion(reach: ReadonlyMap<number, number>, diagonal: number, count: number): boolean {
+function shouldTakeInsertionStep(
+  reach: ReadonlyMap<number, number>,
+  diagonal: number,
+  count: number,
+): boolean {
   return (
     diagonal === -count ||
     (diagonal !== count && getFurthestOldLine(reach, diagonal - 1) < getFurthestOldLine(reach, diagonal + 1))
@@ -52,7 +56,7 @@ function backtrackEdits(
   for (let count = steps.length - 1; count > 0; count--) {
     const reach = steps[count] ?? new Map<number, number>()
     const diagonal = x - y
-    const down = prefersDeletion(reach, diagonal, count)
+    const down = shouldTakeInsertionStep(reach, diagonal, count)
     const from = down ? diagonal + 1 : diagonal - 1
     x = getFurthestOldLine(reach, from)
     y = x - from

@@ -4,7 +4,7 @@
 // of its repositories.
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { launchProcess } from '../../../src/adapters/git/launcher.ts'
+import { runProcessViaLauncher } from '../../../src/adapters/git/launcher.ts'
 import type { ProcessResult } from '../../../src/adapters/git/run-process.ts'
 import {
   isAncestorInLooseObjects,
@@ -63,7 +63,7 @@ export const runInIsolatedGitEnvironment = (
   input: Uint8Array = new Uint8Array(),
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ProcessResult> =>
-  launchProcess({
+  runProcessViaLauncher({
     program,
     args,
     directory: '/',

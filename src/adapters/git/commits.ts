@@ -4,7 +4,7 @@ import { toCommitSha, toTreeSha, type CommitSha, type TreeSha } from '../../pull
 import { GitError } from './git-error.ts'
 import type { GitObjects } from './object-reader.ts'
 
-export interface CommitFacts {
+export interface CommitMetadata {
   readonly tree: TreeSha
   readonly parents: readonly CommitSha[]
   /** Committer time, seconds since the epoch; 0 when unreadable. */
@@ -23,7 +23,7 @@ export async function readCommitMessage(objects: GitObjects, id: CommitSha): Pro
 }
 
 /** Rejects with GitError `missing` when it isn't here or isn't a commit. */
-export async function readCommit(objects: GitObjects, id: CommitSha): Promise<CommitFacts> {
+export async function readCommit(objects: GitObjects, id: CommitSha): Promise<CommitMetadata> {
   const { type, bytes } = await objects.read(id, maxCommitBytes)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const text = bytes.toString('latin1')

@@ -15,14 +15,14 @@ const treeComparisonLimits = {
   depth: 100,
 }
 /** A directory of some twenty thousand files. Several can be in memory at once. */
-const maxObjectBytes = 1024 * 1024
-const maxConcurrentPairs = 32
+const maxTreeObjectBytes = 1024 * 1024
+const maxConcurrentTreePairs = 32
 
 interface TreeObjectEntry {
   readonly mode: string
   readonly oid: string
 }
-export type TreeDirectory = ReadonlyMap<string, TreeObjectEntry>
+export type GitTreeEntriesByName = ReadonlyMap<string, TreeObjectEntry>
 
 interface TreePair {
   /** With a trailing slash; '' for the whole tree. */
@@ -31,7 +31,7 @@ interface TreePair {
   readonly after: string | undefined
 }
 
-const emptyDirectory: TreeDirectory = new Map()
+const emptyTreeEntries: GitTreeEntriesByName = new Map()
 const treeMode = '040000'
 
 /** Sorted by path, like git's `diff-tree -r --no-renames`. Undefined: ask git. */
@@ -46,15 +46,15 @@ export async function compareTreeObjects(
   while (open.length > 0) {
     if (--remaining.depth < 0) return undefined
     const next: TreePair[] = []
-    for (let at = 0; at < open.length; at += maxConcurrentPairs) {
-      const pairs = open.slice(at, at + maxConcurrentPairs)
+    for (let at = 0; at < open.length; at += maxConcurrentTreePairs) {
+      const pairs = open.slice(at, at + maxConcurrentTreePairs)
       remaining.objects -= pairs.length
       if (remaining.objects < 0) return undefined
       const read = await readTreePairs(objects, pairs)
       if (read === undefined) return undefined
       for (const { pair, sides } of read) {
         // Git writes no empty directories, so git must decide what they mean.
-        if (pair.prefix !== '' && sides.some((side) => side !== emptyDirectory && side.size === 0))
+        if (pair.prefix !== '' && sides.some((side) => side !== emptyTreeEntries && side.size === 0))
           return undefined
         remaining.entries -= sides[0].size + sides[1].size
         if (remaining.entries < 0 || !compareTreePair(pair.prefix, sides, changes, next, remaining))
@@ -69,7 +69,7 @@ export async function compareTreeObjects(
 /** Adds a directory's differences and the subtrees to open. False: over budget. */
 function compareTreePair(
   prefix: string,
-  [before, after]: readonly [TreeDirectory, TreeDirectory],
+  [before, after]: readonly [GitTreeEntriesByName, GitTreeEntriesByName],
   changes: PathChange[],
   next: TreePair[],
   remaining: { changes: number; pathUnits: number; objects: number },
@@ -80,7 +80,7 @@ function compareTreePair(
     remaining.pathUnits -= path.length
     const [oldTree, newTree] = [getSubtreeId(was), getSubtreeId(is)]
     if (oldTree !== newTree) next.push({ prefix: `${path}/`, before: oldTree, after: newTree })
-    const [oldFile, newFile] = [toFileEntry(was), toFileEntry(is)]
+    const [oldFile, newFile] = [toFileTreeEntry(was), toFileTreeEntry(is)]
     if (oldFile || newFile) {
       changes.push({ path, ...(oldFile && { before: oldFile }), ...(newFile && { after: newFile }) })
       remaining.changes -= 1
@@ -96,7 +96,7 @@ function getSubtreeId(entry: TreeObjectEntry | undefined): string | undefined {
   return entry?.mode === treeMode ? entry.oid : undefined
 }
 
-function toFileEntry(entry: TreeObjectEntry | undefined): PathChange['before'] {
+function toFileTreeEntry(entry: TreeObjectEntry | undefined): PathChange['before'] {
   return entry === undefined || entry.mode === treeMode
     ? undefined
     : { mode: entry.mode, oid: toBlobSha(entry.oid) }
@@ -105,16 +105,18 @@ function toFileEntry(entry: TreeObjectEntry | undefined): PathChange['before'] {
 async function readTreePairs(
   objects: GitObjects,
   pairs: readonly TreePair[],
-): Promise<readonly { pair: TreePair; sides: readonly [TreeDirectory, TreeDirectory] }[] | undefined> {
+): Promise<
+  readonly { pair: TreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] | undefined
+> {
   const directory = async (id: string | undefined) =>
-    id === undefined ? emptyDirectory : readDirectory(objects, id)
+    id === undefined ? emptyTreeEntries : readTreeObjectEntries(objects, id)
   const read = await Promise.all(
     pairs.map(async (pair) => ({
       pair,
       sides: await Promise.all([directory(pair.before), directory(pair.after)]),
     })),
   )
-  const whole: { pair: TreePair; sides: readonly [TreeDirectory, TreeDirectory] }[] = []
+  const whole: { pair: TreePair; sides: readonly [GitTreeEntriesByName, GitTreeEntriesByName] }[] = []
   for (const {
     pair,
     sides: [before, after],
@@ -126,10 +128,13 @@ async function readTreePairs(
 }
 
 /** Undefined: missing, too large, or not a tree as git writes it. Ask git. */
-export async function readDirectory(objects: GitObjects, id: string): Promise<TreeDirectory | undefined> {
+export async function readTreeObjectEntries(
+  objects: GitObjects,
+  id: string,
+): Promise<GitTreeEntriesByName | undefined> {
   try {
-    const { type, bytes } = await objects.read(id, maxObjectBytes)
-    return type === 'tree' ? parseDirectory(bytes, id.length / 2) : undefined
+    const { type, bytes } = await objects.read(id, maxTreeObjectBytes)
+    return type === 'tree' ? parseTreeObjectEntries(bytes, id.length / 2) : undefined
   } catch (error) {
     if (isGitError(error)) return undefined
     throw error
@@ -139,7 +144,7 @@ export async function readDirectory(objects: GitObjects, id: string): Promise<Tr
 /** The modes that git writes today. Git reads others in its own way. */
 const knownFileModes = new Set([treeMode, '100644', '100755', '120000', '160000'])
 
-function parseDirectory(bytes: Buffer, width: number): TreeDirectory | undefined {
+function parseTreeObjectEntries(bytes: Buffer, width: number): GitTreeEntriesByName | undefined {
   const directory = new Map<string, TreeObjectEntry>()
   let last = ''
   for (const { mode, name, oid } of parseTreeObject(bytes, width)) {

@@ -4,7 +4,7 @@
  * Settings of every call, as GIT_CONFIG_* variables so that git's children get them too. Older versions of git ignore
  * unknown ones.
  */
-const gitSettings: readonly (readonly [string, string])[] = [
+const enforcedGitConfig: readonly (readonly [string, string])[] = [
   ['core.hooksPath', '/dev/null'],
   ['core.attributesFile', '/dev/null'],
   ['core.excludesFile', '/dev/null'],
@@ -67,7 +67,7 @@ export function buildGitEnvironment(
   protocol: 'https' | 'http' | 'file' | 'none',
   more: readonly (readonly [string, string])[] = [],
 ): Record<string, string> {
-  const config = [...gitSettings, ...more]
+  const config = [...enforcedGitConfig, ...more]
   const environment: Record<string, string> = {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     HOME: '/nonexistent',

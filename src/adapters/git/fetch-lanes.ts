@@ -3,13 +3,13 @@
 import { GitError } from './git-error.ts'
 
 /** Concurrent fetches. Each has several processes and usually waits for the server. */
-const maxFetchSlots = 3
+const maxConcurrentFetchSlots = 3
 /** Milliseconds until a fetch gives up its slot. An update of some packages takes half of that. */
-const slotTimeoutMs = 1500
+const fetchSlotTimeoutMs = 1500
 /** Including those that gave up their slots. */
 const maxRunningFetches = 8
 /** Milliseconds after which a fetch may be stopped if others wait and the limit is reached. */
-const minRunMsBeforeStop = 60_000
+const minFetchMsBeforePreemption = 60_000
 
 export interface FetchLanes {
   /** `work` must end soon after its signal aborts, and reject. */
@@ -36,10 +36,10 @@ interface RunningFetch {
 
 export function openFetchLanes(
   limits: FetchLaneLimits = {
-    slots: maxFetchSlots,
-    slotTimeoutMs,
+    slots: maxConcurrentFetchSlots,
+    slotTimeoutMs: fetchSlotTimeoutMs,
     maxRunning: maxRunningFetches,
-    stoppableAfterMs: minRunMsBeforeStop,
+    stoppableAfterMs: minFetchMsBeforePreemption,
   },
 ): FetchLanes {
   const running = new Set<RunningFetch>()

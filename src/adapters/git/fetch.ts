@@ -19,7 +19,7 @@ import { runGit } from './run-git.ts'
 const lsRefsTimeoutMs = 10_000
 
 /** Bytes. The server also lists branches whose names start with the given one. */
-const maxResponseBytes = 64 * 1024
+const maxLsRefsResponseBytes = 64 * 1024
 
 export interface FetchOptions {
   readonly directory: string
@@ -50,7 +50,7 @@ async function fetchRefMappings(options: FetchOptions, refs: readonly RefMapping
   if (await areRefsUpToDate(options, refs)) return
   let wanted = [...refs]
   while (wanted.length > 0) {
-    const absent = await tryFetch(options, wanted)
+    const absent = await fetchRefsOrFindMissing(options, wanted)
     if (absent === undefined) return
     const absentRefs = wanted.filter(({ theirs }) => theirs === absent)
     // Git may only name a requested ref; another one would loop forever.
@@ -80,7 +80,7 @@ async function areRefsUpToDate(
 }
 
 /** Fetches all or nothing. Returns the ref that the server lacks; undefined: success. */
-async function tryFetch(
+async function fetchRefsOrFindMissing(
   { directory, remote, timeout, signal }: FetchOptions,
   refs: readonly RefMapping[],
 ): Promise<string | undefined> {
@@ -105,7 +105,11 @@ async function tryFetch(
       await runGit(call)
       return undefined
     } catch (error) {
-      if (isGitError(error, 'failed') && tries < maxAttempts && lockConflictPattern.test(error.message))
+      if (
+        isGitError(error, 'failed') &&
+        tries < maxLockedFetchAttempts &&
+        lockConflictPattern.test(error.message)
+      )
         continue
       const absent = isGitError(error, 'missing')
         ? /fatal: couldn't find remote ref (\S+)/.exec(error.message)?.[1]
@@ -117,7 +121,7 @@ async function tryFetch(
 
 /** Another fetch moved the same branch. The objects are here, so a retry only moves the refs. */
 const lockConflictPattern = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
-const maxAttempts = 5
+const maxLockedFetchAttempts = 5
 
 async function deleteRefs(git: LocalGit, refs: readonly string[]): Promise<void> {
   await git(['update-ref', '--stdin', '-z'], { input: refs.map((ref) => `delete ${ref}\0\0`).join('') })
@@ -153,7 +157,7 @@ export async function fetchAdvertisedRefs(
       await response.body?.cancel()
       return undefined
     }
-    const body = await readBody(response, maxResponseBytes)
+    const body = await readResponseBody(response, maxLsRefsResponseBytes)
     return body && parseLsRefsResponse(body, refs)
   } catch {
     return undefined
@@ -175,7 +179,7 @@ function formatLsRefsRequest(refs: readonly string[]): string {
   ].join('')
 }
 
-async function readBody(response: Response, maxBytes: number): Promise<Buffer | undefined> {
+async function readResponseBody(response: Response, maxBytes: number): Promise<Buffer | undefined> {
   const parts: Uint8Array[] = []
   let size = 0
   const body: AsyncIterable<Uint8Array> | null = response.body

@@ -2,7 +2,7 @@
 import { GitError } from './git-error.ts'
 import { runGit } from './run-git.ts'
 
-const requiredVersion = [2, 38] as const
+const minGitVersion = [2, 38] as const
 
 /** Such as '2.39.5'. Rejects with GitError `unsupported` when git is missing or older than 2.38. */
 export async function readGitVersion(): Promise<string> {
@@ -17,10 +17,10 @@ export function parseGitVersion(printed: string): string {
     throw new GitError('unsupported', `the Git version cannot be parsed: ${JSON.stringify(printed)}`)
   const [major, minor] = [Number(match[1]), Number(match[2])]
   const version = `${major}.${minor}${match[3] ?? ''}`
-  if (major < requiredVersion[0] || (major === requiredVersion[0] && minor < requiredVersion[1]))
+  if (major < minGitVersion[0] || (major === minGitVersion[0] && minor < minGitVersion[1]))
     throw new GitError(
       'unsupported',
-      `Git ${version} is too old; version ${requiredVersion.join('.')} or later is required`,
+      `Git ${version} is too old; version ${minGitVersion.join('.')} or later is required`,
     )
   return version
 }

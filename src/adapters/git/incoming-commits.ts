@@ -9,14 +9,14 @@ import {
   type IncomingCommits,
 } from '../../pull-request/incoming-commits.ts'
 import { readCommit } from './commits.ts'
-import { readDirectory } from './compare-tree-objects.ts'
+import { readTreeObjectEntries } from './compare-tree-objects.ts'
 import { readLinearHistory } from './linear-history.ts'
 import { findClosingReferences } from '../../pull-request/closing-keywords.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjects } from './object-reader.ts'
 
-export interface IncomingCommitsTools {
+export interface IncomingCommitsReaderOptions {
   readonly git: LocalGit
   readonly objects: GitObjects
   /** Files above this many bytes are named. Default: GitHub's limit. */
@@ -25,25 +25,25 @@ export interface IncomingCommitsTools {
 
 /** See GitRepository.readIncomingCommits. Rejects with GitError `missing` when one of the commits is not here. */
 export async function readIncomingCommits(
-  { git, objects, maxFileBytes = maxPushedFileBytes }: IncomingCommitsTools,
+  { git, objects, maxFileBytes = maxPushedFileBytes }: IncomingCommitsReaderOptions,
   base: CommitSha,
   head: CommitSha,
 ): Promise<IncomingCommits> {
   const line = await readLinearHistory(objects, head, base)
-  const links = line ? linkLinearHistory(line, base) : await readParents(git, base, head)
+  const links = line ? mapLinearHistoryParents(line, base) : await readIncomingCommitParents(git, base, head)
   if (links === undefined) return truncatedIncomingCommits
   const edits = await findWorkflowEdits({ git, objects }, base, links)
   const largeFiles = links.size < 2 ? [] : await findLargeFiles(git, base, head, maxFileBytes)
   if (largeFiles === undefined) return truncatedIncomingCommits
   const commits: IncomingCommit[] = []
   for (const id of links.keys())
-    commits.push({ id, editsWorkflows: edits.has(id), ...(await readMessageFacts(objects, id)) })
+    commits.push({ id, editsWorkflows: edits.has(id), ...(await readCommitMessageFields(objects, id)) })
   return { isWhole: true, commits, largeFiles }
 }
 
 const truncatedIncomingCommits: IncomingCommits = { isWhole: false, commits: [], largeFiles: [] }
 
-function linkLinearHistory(
+function mapLinearHistoryParents(
   line: readonly CommitSha[],
   base: CommitSha,
 ): ReadonlyMap<CommitSha, readonly CommitSha[]> {
@@ -51,7 +51,7 @@ function linkLinearHistory(
 }
 
 /** Each commit with its parents, children before them; undefined when there are too many. */
-async function readParents(
+async function readIncomingCommitParents(
   git: LocalGit,
   base: CommitSha,
   head: CommitSha,
@@ -82,7 +82,7 @@ const workflowsPath = '.github/workflows'
  * newer base commit that it brings. Other sources don't show in its first-parent diff.
  */
 async function findWorkflowEdits(
-  { git, objects }: Pick<IncomingCommitsTools, 'git' | 'objects'>,
+  { git, objects }: Pick<IncomingCommitsReaderOptions, 'git' | 'objects'>,
   base: CommitSha,
   links: ReadonlyMap<CommitSha, readonly CommitSha[]>,
 ): Promise<ReadonlySet<CommitSha>> {
@@ -91,21 +91,23 @@ async function findWorkflowEdits(
   const edits = new Set<CommitSha>()
   for (const [id, parents] of links) {
     // An unrelated history had none before.
-    const before = new Set(parents.length === 0 ? [noWorkflows] : parents.map((parent) => state.get(parent)))
+    const before = new Set(
+      parents.length === 0 ? [noWorkflowsTreeId] : parents.map((parent) => state.get(parent)),
+    )
     const allowed = before.size === 1 ? before : await listBaseWorkflowTreeIds(git, base, id)
     if (!allowed.has(state.get(id))) edits.add(id)
   }
   return edits
 }
 
-const noWorkflows = 'none'
+const noWorkflowsTreeId = 'none'
 
 /** `listWorkflowTreeIds` for a few commits without starting git. Undefined: only git can tell. */
 async function readWorkflowTreeIds(
   objects: GitObjects,
   commits: ReadonlySet<CommitSha>,
 ): Promise<ReadonlyMap<CommitSha, string> | undefined> {
-  if (commits.size > maxCommitsWithoutGit) return undefined
+  if (commits.size > maxCommitsReadWithoutGit) return undefined
   const found = await Promise.all(
     [...commits].map(async (id) => [id, await readWorkflowTreeId(objects, id)] as const),
   )
@@ -117,7 +119,7 @@ async function readWorkflowTreeIds(
   return state
 }
 
-const maxCommitsWithoutGit = 40
+const maxCommitsReadWithoutGit = 40
 
 async function readWorkflowTreeId(objects: GitObjects, commit: CommitSha): Promise<string | undefined> {
   try {
@@ -126,12 +128,12 @@ async function readWorkflowTreeId(objects: GitObjects, commit: CommitSha): Promi
       oid: (await readCommit(objects, commit)).tree,
     }
     for (const name of workflowsPath.split('/')) {
-      if (at?.mode !== treeMode) return noWorkflows
-      const directory = await readDirectory(objects, at.oid)
+      if (at?.mode !== treeMode) return noWorkflowsTreeId
+      const directory = await readTreeObjectEntries(objects, at.oid)
       if (directory === undefined) return undefined
       at = directory.get(name)
     }
-    return at?.oid ?? noWorkflows
+    return at?.oid ?? noWorkflowsTreeId
   } catch (error) {
     if (isGitError(error)) return undefined
     throw error
@@ -152,7 +154,7 @@ async function listWorkflowTreeIds(
   const answers = stdout.toString('latin1').split('\n').slice(0, -1)
   if (answers.length !== ids.length)
     throw new GitError('failed', 'git cat-file returned an unexpected number of results')
-  return new Map(ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? noWorkflows]))
+  return new Map(ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? noWorkflowsTreeId]))
 }
 
 /** The states of the newest commits of the base below a merge whose parents differ. */
@@ -194,19 +196,19 @@ async function findLargeFiles(
   }
 }
 
-async function readMessageFacts(objects: GitObjects, id: CommitSha): Promise<MessageFacts> {
+async function readCommitMessageFields(objects: GitObjects, id: CommitSha): Promise<CommitMessageFields> {
   try {
     const { bytes } = await objects.read(id, maxCommitObjectBytes)
-    return parseMessageFacts(bytes)
+    return parseCommitMessageFields(bytes)
   } catch (error) {
     if (isGitError(error, 'too-large')) return { isSigned: false, closes: undefined }
     throw error
   }
 }
 
-type MessageFacts = Pick<IncomingCommit, 'isSigned' | 'closes'>
+type CommitMessageFields = Pick<IncomingCommit, 'isSigned' | 'closes'>
 
-export function parseMessageFacts(bytes: Buffer): MessageFacts {
+export function parseCommitMessageFields(bytes: Buffer): CommitMessageFields {
   const end = bytes.indexOf('\n\n')
   const headers = bytes.subarray(0, end < 0 ? bytes.length : end).toString('latin1')
   const isSigned = /^gpgsig(?:-sha256)? /m.test(headers)

@@ -2,26 +2,26 @@
 import { runProcess, type ProcessResult, type ProcessSpec } from './run-process.ts'
 
 /** Without an order: stop the program with this number. */
-export interface LauncherRequest {
+export interface ProcessLauncherRequest {
   readonly id: number
   readonly order?: ProcessSpec
 }
 
-export type LauncherReply = { readonly id: number } & (
+export type ProcessLauncherReply = { readonly id: number } & (
   | { readonly ended: ProcessResult }
   | { readonly failed: { readonly code: string | undefined; readonly message: string } }
 )
 
 const abortControllerByProgramId = new Map<number, AbortController>()
 
-process.on('message', ({ id, order }: LauncherRequest) => {
+process.on('message', ({ id, order }: ProcessLauncherRequest) => {
   if (order === undefined) {
     abortControllerByProgramId.get(id)?.abort()
     return
   }
   const controller = new AbortController()
   abortControllerByProgramId.set(id, controller)
-  const sendReply = (launcherReply: LauncherReply) => {
+  const sendReply = (launcherReply: ProcessLauncherReply) => {
     abortControllerByProgramId.delete(id)
     if (process.connected) process.send?.(launcherReply, () => undefined)
   }

@@ -3,38 +3,38 @@
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { LauncherReply, LauncherRequest } from './launcher-process.ts'
+import type { ProcessLauncherReply, ProcessLauncherRequest } from './launcher-process.ts'
 import { runProcess, type ProcessResult, type RunProcess } from './run-process.ts'
 
-export interface Launcher {
+export interface ProcessLauncher {
   readonly run: RunProcess
   /** Running programs end as usual, without reporting back. */
   close(): void
 }
 
-let currentLauncher: Launcher | undefined
+let currentProcessLauncher: ProcessLauncher | undefined
 
 /** Applies to every git that this process starts. Call the result to stop. */
-export function startLauncher(): () => void {
-  const launcher = openLauncher()
-  currentLauncher ??= launcher
+export function startProcessLauncher(): () => void {
+  const launcher = openProcessLauncher()
+  currentProcessLauncher ??= launcher
   return () => {
-    if (currentLauncher === launcher) currentLauncher = undefined
+    if (currentProcessLauncher === launcher) currentProcessLauncher = undefined
     launcher.close()
   }
 }
 
 /** Uses the launcher if there is one. */
-export const launchProcess: RunProcess = (order, signal) =>
-  (currentLauncher?.run ?? runProcess)(order, signal)
+export const runProcessViaLauncher: RunProcess = (order, signal) =>
+  (currentProcessLauncher?.run ?? runProcess)(order, signal)
 
-interface PendingProgram {
+interface PendingLaunchedProcess {
   readonly resolve: (ended: ProcessResult) => void
   readonly reject: (error: Error) => void
 }
 
 /** Starts its process with the first order, and again after a crash. It keeps no idle process alive. */
-export function openLauncher(): Launcher {
+export function openProcessLauncher(): ProcessLauncher {
   let started: ReturnType<typeof startLauncherProcess> | undefined
   return {
     run(order, signal) {
@@ -54,7 +54,7 @@ function startLauncherProcess() {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const waiting = new Map<number, PendingProgram>()
+  const waiting = new Map<number, PendingLaunchedProcess>()
   let last = 0
   let endError: Error | undefined
   const rest = () => {
@@ -69,14 +69,14 @@ function startLauncherProcess() {
   }
   child.on('error', end)
   child.on('exit', () => end(new Error('the process that launches Git has exited')))
-  child.on('message', (reply: LauncherReply) => {
+  child.on('message', (reply: ProcessLauncherReply) => {
     const one = waiting.get(reply.id)
     waiting.delete(reply.id)
     if (waiting.size === 0) rest()
     if ('failed' in reply) one?.reject(Object.assign(new Error(reply.failed.message), reply.failed))
     else one?.resolve({ ...reply.ended, stdout: Buffer.from(reply.ended.stdout) })
   })
-  const send = (request: LauncherRequest) => child.send(request, (error) => void (error && end(error)))
+  const send = (request: ProcessLauncherRequest) => child.send(request, (error) => void (error && end(error)))
   return {
     isGone: () => endError !== undefined,
     async run(order: Parameters<RunProcess>[0], signal?: AbortSignal): Promise<ProcessResult> {

@@ -1,7 +1,7 @@
 // Lists and compares whole trees. Recent listings are kept by tree id, and a similar tree's listing is derived from
 // one, so a moved base costs only its changes.
 import type { TreeSha } from '../../pull-request/ids.ts'
-import { patchList } from '../../pull-request/incremental-list.ts'
+import { applyPathListPatch } from '../../pull-request/incremental-list.ts'
 import type { PathChange, TreePathEntry, TreeEntry } from '../../pull-request/path-change.ts'
 import { findLowerBound } from '../../pull-request/sorted-paths.ts'
 import { compareTreeObjects } from './compare-tree-objects.ts'
@@ -12,9 +12,9 @@ import { parseTreeList } from './parse-output.ts'
 import { encodePath } from './path-text.ts'
 import {
   formatPathCount,
-  getRecordOutputLimits,
+  getTreeRecordOutputLimits,
   diffTrees,
-  findEntry,
+  findTreeFileEntry,
   listDirectory,
   readTreeListing,
   rejectLargeTree,
@@ -42,14 +42,14 @@ interface TreeListing {
  */
 const listingCacheLimits = { paths: 400_000, listings: 64 }
 /** Kept listings to compare with a new one before git lists it. */
-const maxCandidates = 4
+const maxListingDiffCandidates = 4
 /** One evaluation needs four, usually two of them the same. */
-const maxCachedDiffs = 8
+const maxCachedTreeDiffs = 8
 /** Paths of one difference: a few megabytes. */
-const maxCachedDiffPaths = 50_000
-const maxCachedCounts = 100
+const maxCachedTreeDiffPaths = 50_000
+const maxCachedPathCounts = 100
 
-export function openListings(git: LocalGit, objects: GitObjects, maxPaths: number): TreeListings {
+export function openTreeListings(git: LocalGit, objects: GitObjects, maxPaths: number): TreeListings {
   const cachedListings = new Map<TreeSha, TreeListing>()
   const making = new Map<TreeSha, Promise<TreeListing>>()
   const counts = new Map<TreeSha, Promise<void>>()
@@ -75,12 +75,12 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
   }
 
   const buildListing = async (tree: TreeSha): Promise<TreeListing> => {
-    for (const candidate of [...cachedListings.values()].reverse().slice(0, maxCandidates)) {
+    for (const candidate of [...cachedListings.values()].reverse().slice(0, maxListingDiffCandidates)) {
       const changes = await compareObjects(candidate.tree, tree)
       if (changes === undefined) continue
       const size = computeListingSizeAfterChanges(candidate, changes)
       rejectOversize(size)
-      const listing = { tree, entries: applyChanges(candidate.entries, changes), bytes: size.bytes }
+      const listing = { tree, entries: applyPathChanges(candidate.entries, changes), bytes: size.bytes }
       cacheListing(listing)
       return listing
     }
@@ -92,7 +92,7 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
   }
 
   const rejectOversize = ({ paths, bytes }: ListingSize): void => {
-    if (paths > maxPaths || bytes > getRecordOutputLimits(maxPaths).limit)
+    if (paths > maxPaths || bytes > getTreeRecordOutputLimits(maxPaths).limit)
       throw new GitError('too-large', formatTooManyPaths(maxPaths))
   }
 
@@ -108,12 +108,13 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
     const pending = (differences.get(key) as Promise<T> | undefined) ?? make()
     differences.delete(key)
     differences.set(key, pending)
-    for (const oldest of differences.keys()) if (differences.size > maxCachedDiffs) differences.delete(oldest)
+    for (const oldest of differences.keys())
+      if (differences.size > maxCachedTreeDiffs) differences.delete(oldest)
     const dropDiff = () => {
       if (differences.get(key) === pending) differences.delete(key)
     }
     pending.then((changes) => {
-      if (changes === undefined || changes.length > maxCachedDiffPaths) dropDiff()
+      if (changes === undefined || changes.length > maxCachedTreeDiffPaths) dropDiff()
     }, dropDiff)
     return pending
   }
@@ -122,13 +123,13 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
     const pending = counts.get(tree) ?? rejectLargeTree(git, tree, maxPaths)
     pending.catch(() => counts.delete(tree))
     counts.set(tree, pending)
-    for (const oldest of counts.keys()) if (counts.size > maxCachedCounts) counts.delete(oldest)
+    for (const oldest of counts.keys()) if (counts.size > maxCachedPathCounts) counts.delete(oldest)
     return pending
   }
 
   const readDiff = async (before: TreeSha, after: TreeSha): Promise<readonly PathChange[]> => {
     const changes = await compareObjects(before, after)
-    if (changes === undefined || countDiffBytes(changes) > getRecordOutputLimits(2 * maxPaths).limit) {
+    if (changes === undefined || countDiffBytes(changes) > getTreeRecordOutputLimits(2 * maxPaths).limit) {
       await Promise.all([checkSize(before), checkSize(after)])
       return getCachedDiff(`git ${before} ${after}`, () => diffTrees(git, before, after, maxPaths))
     }
@@ -136,7 +137,8 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
     const known =
       cachedListings.get(before) ?? (cachedListings.has(after) ? undefined : await listWhole(before))
     if (known) rejectOversize(computeListingSizeAfterChanges(known, changes))
-    else rejectOversize(computeListingSizeAfterChanges(await listWhole(after), changes.map(reverseChange)))
+    else
+      rejectOversize(computeListingSizeAfterChanges(await listWhole(after), changes.map(reversePathChange)))
     if (changes.length > maxPaths)
       throw new GitError('too-large', `two trees differ in more than ${formatPathCount(maxPaths)} paths`)
     return changes
@@ -148,12 +150,12 @@ export function openListings(git: LocalGit, objects: GitObjects, maxPaths: numbe
       if (directory === '') return (await listWhole(tree)).entries
       const known = cachedListings.get(tree) ?? (await making.get(tree)?.catch(() => undefined))
       return known
-        ? selectEntriesBelow(known.entries, directory)
+        ? selectEntriesInDirectory(known.entries, directory)
         : listDirectory(git, objects, tree, directory, maxPaths)
     },
     entry: async (tree, path) => {
       const known = cachedListings.get(tree)
-      if (known === undefined) return findEntry(objects, tree, path)
+      if (known === undefined) return findTreeFileEntry(objects, tree, path)
       const found = known.entries[findLowerBound(known.entries, path, (entry) => entry.path)]
       return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
     },
@@ -191,19 +193,19 @@ function computeListingSizeAfterChanges(
   for (const { path, before, after } of changes)
     size = {
       paths: size.paths + Number(after !== undefined) - Number(before !== undefined),
-      bytes: size.bytes + getLineLength(path, after) - getLineLength(path, before),
+      bytes: size.bytes + getLsTreeLineLength(path, after) - getLsTreeLineLength(path, before),
     }
   return size
 }
 
 /** `mode type oid TAB path NUL` */
-function getLineLength(path: string, entry: TreeEntry | undefined): number {
+function getLsTreeLineLength(path: string, entry: TreeEntry | undefined): number {
   if (entry === undefined) return 0
   const type = entry.mode === '160000' ? 'commit' : 'blob'
-  return entry.mode.length + type.length + entry.oid.length + getEncodedLength(path) + 4
+  return entry.mode.length + type.length + entry.oid.length + getEncodedPathLength(path) + 4
 }
 
-function getEncodedLength(path: string): number {
+function getEncodedPathLength(path: string): number {
   return path.isWellFormed() ? Buffer.byteLength(path) : encodePath(path).length
 }
 
@@ -211,25 +213,28 @@ function getEncodedLength(path: string): number {
 function countDiffBytes(changes: readonly PathChange[]): number {
   let bytes = 0
   for (const { path, before, after } of changes)
-    bytes += 2 * ((before ?? after)?.oid.length ?? 0) + getEncodedLength(path) + 20
+    bytes += 2 * ((before ?? after)?.oid.length ?? 0) + getEncodedPathLength(path) + 20
   return bytes
 }
 
-function reverseChange({ path, before, after }: PathChange): PathChange {
+function reversePathChange({ path, before, after }: PathChange): PathChange {
   return { path, ...(after && { before: after }), ...(before && { after: before }) }
 }
 
-function applyChanges(
+function applyPathChanges(
   entries: readonly TreePathEntry[],
   changes: readonly PathChange[],
 ): readonly TreePathEntry[] {
-  return patchList(entries, {
+  return applyPathListPatch(entries, {
     removed: changes.flatMap(({ path, before }) => (before ? [{ path, ...before }] : [])),
     added: changes.flatMap(({ path, after }) => (after ? [{ path, ...after }] : [])),
   })
 }
 
-function selectEntriesBelow(entries: readonly TreePathEntry[], directory: string): readonly TreePathEntry[] {
+function selectEntriesInDirectory(
+  entries: readonly TreePathEntry[],
+  directory: string,
+): readonly TreePathEntry[] {
   const at = (path: string) => findLowerBound(entries, path, (entry) => entry.path)
   // '0' follows the slash.
   return entries.slice(at(`${directory}/`), at(`${directory}0`))

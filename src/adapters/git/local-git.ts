@@ -1,9 +1,9 @@
 // Git commands on the mirror without network access.
-import { runGit, type GitCall, type GitOutput } from './run-git.ts'
+import { runGit, type GitCommandOptions, type GitOutput } from './run-git.ts'
 
 export type LocalGit = (
   args: readonly string[],
-  more?: Partial<Pick<GitCall, 'input' | 'answers' | 'environment' | 'records' | 'limit'>>,
+  more?: Partial<Pick<GitCommandOptions, 'input' | 'answers' | 'environment' | 'records' | 'limit'>>,
 ) => Promise<GitOutput>
 
 export function createLocalGit(options: {

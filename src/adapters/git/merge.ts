@@ -10,7 +10,7 @@ import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { toCommitSha, type CommitSha, type TreeSha } from '../../pull-request/ids.ts'
-import type { MergeResult } from '../../ports/repository.ts'
+import type { GitMergeResult } from '../../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { GitObjects } from './object-reader.ts'
@@ -20,9 +20,9 @@ import { readLinearHistory } from './linear-history.ts'
 import type { TreeListings } from './listings.ts'
 import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
 
-type DiffTrees = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
+type TreeDiffFunction = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
 
-interface MergedTrees {
+interface ThreeWayMergeTrees {
   /** Trees of the merge bases: several after criss-cross merges. */
   readonly ancestors: readonly TreeSha[]
   readonly base: TreeSha
@@ -30,11 +30,11 @@ interface MergedTrees {
   readonly result: TreeSha
 }
 
-type MergeEntry = TreeEntry | undefined
+type OptionalTreeEntry = TreeEntry | undefined
 
 /** What a path must be in the result: exactly this, or some file merged from both sides, or a conflict. */
 type ExpectedMergeResult =
-  { readonly kind: 'exactly'; readonly entry: MergeEntry } | { readonly kind: 'merged' | 'conflict' }
+  { readonly kind: 'exactly'; readonly entry: OptionalTreeEntry } | { readonly kind: 'merged' | 'conflict' }
 
 interface MergeCommitContent {
   readonly tree: TreeSha
@@ -62,10 +62,10 @@ export function requireValidIdentity(signature: CommitIdentity): CommitIdentity 
   return signature
 }
 
-export interface MergeTools {
+export interface GitMergeContext {
   readonly git: LocalGit
   readonly objects: GitObjects
-  readonly diff: DiffTrees
+  readonly diff: TreeDiffFunction
   readonly isWellWritten: TreeListings['isWellWritten']
   readonly directory: string
   readonly signature: CommitIdentity
@@ -73,11 +73,11 @@ export interface MergeTools {
 
 /** See GitRepository.merge. Rejects with GitError `missing` when one of the commits is not here. */
 export async function mergeCommits(
-  tools: MergeTools,
+  tools: GitMergeContext,
   base: CommitSha,
   head: CommitSha,
   message: string,
-): Promise<MergeResult> {
+): Promise<GitMergeResult> {
   if (message.includes('\0') || !message.isWellFormed())
     throw new GitError('refused', 'a commit message must not contain NUL or invalid characters')
   const { git, objects, diff, directory, signature } = tools
@@ -101,7 +101,7 @@ export async function mergeCommits(
   const { tree, conflicted } = parseMergeTree(merged.stdout)
   if (merged.code === 1) return { kind: 'conflict', paths: conflicted, reason: 'content' }
   const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
-  const astray = await findUnexpectedPaths(diff, {
+  const astray = await findUnexpectedMergePaths(diff, {
     ancestors,
     base: ours.tree,
     head: theirs.tree,
@@ -121,14 +121,14 @@ async function findMergeBases(
   return stdout.toString('latin1').split('\n').filter(Boolean).map(toCommitSha)
 }
 
-const yearSeconds = 366 * 24 * 3600
+const maxHeadDateAheadSeconds = 366 * 24 * 3600
 
 /**
  * Derived from the parents, so that equal merges are equal commits. The later date counts, but a head's date at most a
  * year after the base's.
  */
 export function computeMergeDate(base: number, head: number): number {
-  return Math.max(base, Math.min(head, base + yearSeconds))
+  return Math.max(base, Math.min(head, base + maxHeadDateAheadSeconds))
 }
 
 /** Writes it below `directory`, a bare repository. If the object already exists, only returns its id. */
@@ -145,11 +145,11 @@ export async function writeCommit(directory: string, commit: MergeCommitContent)
   const id = createHash(tree.length === 64 ? 'sha256' : 'sha1')
     .update(object)
     .digest('hex')
-  await storeObject(directory, id, object)
+  await writeLooseGitObject(directory, id, object)
   return toCommitSha(id)
 }
 
-async function storeObject(directory: string, id: string, object: Buffer): Promise<void> {
+async function writeLooseGitObject(directory: string, id: string, object: Buffer): Promise<void> {
   const folder = join(directory, 'objects', id.slice(0, 2))
   const path = join(folder, id.slice(2))
   const now = new Date()
@@ -188,7 +188,10 @@ function toGitError(cause: unknown): GitError {
 }
 
 /** The paths at which the result differs from the plain merge, sorted. */
-async function findUnexpectedPaths(diff: DiffTrees, merged: MergedTrees): Promise<readonly string[]> {
+async function findUnexpectedMergePaths(
+  diff: TreeDiffFunction,
+  merged: ThreeWayMergeTrees,
+): Promise<readonly string[]> {
   // Only differences from the base are listed, so a path that is missing here is the same everywhere.
   const [result, head, ...ancestors] = await Promise.all(
     [merged.result, merged.head, ...merged.ancestors].map(
@@ -205,18 +208,18 @@ async function findUnexpectedPaths(diff: DiffTrees, merged: MergedTrees): Promis
         return change ? change.after : base
       }
       const rules = ancestors.map((ancestor) => computeExpectedMergeResult(at(ancestor), base, at(head)))
-      return !matchesExpectedResults(at(result), rules)
+      return !matchesExpectedMergeResults(at(result), rules)
     })
     .sort()
 }
 
 export function computeExpectedMergeResult(
-  ancestor: MergeEntry,
-  base: MergeEntry,
-  head: MergeEntry,
+  ancestor: OptionalTreeEntry,
+  base: OptionalTreeEntry,
+  head: OptionalTreeEntry,
 ): ExpectedMergeResult {
-  if (isSameEntry(head, ancestor) || isSameEntry(head, base)) return { kind: 'exactly', entry: base }
-  if (isSameEntry(base, ancestor)) return { kind: 'exactly', entry: head }
+  if (isSameTreeEntry(head, ancestor) || isSameTreeEntry(head, base)) return { kind: 'exactly', entry: base }
+  if (isSameTreeEntry(base, ancestor)) return { kind: 'exactly', entry: head }
   return base && head ? { kind: 'merged' } : { kind: 'conflict' }
 }
 
@@ -224,12 +227,15 @@ export function computeExpectedMergeResult(
  * With one merge base, its rule applies. If several disagree, git first merges them into one, and the result may be
  * from either side or both. Like every result, it is authorized by its content.
  */
-function matchesExpectedResults(result: MergeEntry, rules: readonly ExpectedMergeResult[]): boolean {
+function matchesExpectedMergeResults(
+  result: OptionalTreeEntry,
+  rules: readonly ExpectedMergeResult[],
+): boolean {
   const [first, ...others] = rules
-  if (!first || others.some((rule) => !isSameExpectedResult(rule, first))) return true
+  if (!first || others.some((rule) => !isSameExpectedMergeResult(rule, first))) return true
   switch (first.kind) {
     case 'exactly':
-      return isSameEntry(result, first.entry)
+      return isSameTreeEntry(result, first.entry)
     case 'merged':
       return result !== undefined
     case 'conflict':
@@ -237,10 +243,10 @@ function matchesExpectedResults(result: MergeEntry, rules: readonly ExpectedMerg
   }
 }
 
-function isSameExpectedResult(a: ExpectedMergeResult, b: ExpectedMergeResult): boolean {
-  return a.kind === 'exactly' && b.kind === 'exactly' ? isSameEntry(a.entry, b.entry) : a.kind === b.kind
+function isSameExpectedMergeResult(a: ExpectedMergeResult, b: ExpectedMergeResult): boolean {
+  return a.kind === 'exactly' && b.kind === 'exactly' ? isSameTreeEntry(a.entry, b.entry) : a.kind === b.kind
 }
 
-function isSameEntry(a: MergeEntry, b: MergeEntry): boolean {
+function isSameTreeEntry(a: OptionalTreeEntry, b: OptionalTreeEntry): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode
 }

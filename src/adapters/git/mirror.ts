@@ -13,14 +13,14 @@ import { fetchRefs, fetchTestMerge } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readGitVersion } from './git-version.ts'
 import { pushMerge, pushMergeBatch, createStagingBranch, deleteStagingBranch } from './push-merge.ts'
-import { openListings } from './listings.ts'
+import { openTreeListings } from './listings.ts'
 import { createLocalGit, type LocalGit } from './local-git.ts'
 import { requireValidIdentity, mergeCommits, type CommitIdentity } from './merge.ts'
 import { openObjectReader, type GitObjects } from './object-reader.ts'
 import { toMirrorBranchRef, toMirrorPullRef, toMirrorTestMergeRef } from './ref-names.ts'
 import { openRemote, type GitCredential } from './remote.ts'
 import { runGit } from './run-git.ts'
-import { pathExists, removeStaleLocksAndTempFiles, tidyMirror } from './tidy.ts'
+import { pathExists, removeStaleLocksAndTempFiles, consolidateMirrorPacks } from './tidy.ts'
 
 export interface MirrorOptions {
   /** Created if missing. */
@@ -62,19 +62,19 @@ export interface GitMirror extends GitRepository {
   close(): Promise<void>
 }
 
-const defaultTimeouts: GitTimeouts = { fetch: 15 * 60_000, push: 5 * 60_000, local: 2 * 60_000 }
+const defaultGitTimeouts: GitTimeouts = { fetch: 15 * 60_000, push: 5 * 60_000, local: 2 * 60_000 }
 
 /** A reserved domain without accounts. The app sets its bot's name and address. */
-const defaultIdentity: CommitIdentity = { name: 'catalog-bot', email: 'catalog-bot@noreply.invalid' }
+const defaultCommitIdentity: CommitIdentity = { name: 'catalog-bot', email: 'catalog-bot@noreply.invalid' }
 
 /** The largest catalogs are files of some 60 MB; GitHub takes none above 100 MB. */
 const maxBlobBytes = 128 * 1024 * 1024
 
 /** Milliseconds between recreations of a mirror because of missing objects. */
-const minRecreateIntervalMs = 60 * 60_000
+const minMirrorRecreateIntervalMs = 60 * 60_000
 
 /** Some four times the largest public catalog repository. */
-export const defaultMaxPaths = 300_000
+export const defaultMaxTreePaths = 300_000
 
 /**
  * Opens or creates the mirror in `directory` without fetching. Rejects with GitError `unsupported` (no git, or older
@@ -82,12 +82,12 @@ export const defaultMaxPaths = 300_000
  */
 export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
   const remote = openRemote(options.url, options.credential)
-  const signature = requireValidIdentity(options.signature ?? defaultIdentity)
-  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  const signature = requireValidIdentity(options.signature ?? defaultCommitIdentity)
+  const timeouts = { ...defaultGitTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
-  const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxPaths } = options
+  const { isReadOnly: staysInGroup = false, maxPaths = defaultMaxTreePaths } = options
   const version = await readGitVersion()
-  if (!staysInGroup) await prepareDirectory(directory)
+  if (!staysInGroup) await prepareMirrorDirectory(directory)
 
   const closing = new AbortController()
   const { signal } = closing
@@ -97,7 +97,7 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
   /** An object that must be here is missing, such as a tree's entry or a commit's tree. */
   const onMissingObject = () => {
     // Anyone can name an unknown id, so limit how often that recreates the mirror.
-    if (performance.now() - recreatedAt > minRecreateIntervalMs) isDamaged = true
+    if (performance.now() - recreatedAt > minMirrorRecreateIntervalMs) isDamaged = true
   }
   const detectCorruption = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -122,7 +122,7 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
     read: (id, limit) => detectCorruption(reader.read(id, limit)),
     tipOf: (ref) => detectCorruption(reader.tipOf(ref)),
   }
-  const { diff, list, entry, isWellWritten } = openListings(local, objects, maxPaths)
+  const { diff, list, entry, isWellWritten } = openTreeListings(local, objects, maxPaths)
   const { repository } = options
   const lanes = openFetchLanes()
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
@@ -149,9 +149,9 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
     if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is being recreated'))
     return lanes.runExclusively(async (stopping) => {
       if (isDamaged) {
-        await discardDirectory(directory)
+        await discardMirrorDirectory(directory)
         reader.restart()
-        await prepareDirectory(directory)
+        await prepareMirrorDirectory(directory)
         isDamaged = false
         recreatedAt = performance.now()
         knownBranches.clear()
@@ -174,7 +174,7 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
     if (isTidying) return
     isTidying = true
     try {
-      await tidyMirror(local, directory)
+      await consolidateMirrorPacks(local, directory)
     } finally {
       isTidying = false
     }
@@ -196,19 +196,19 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
       else onMissingObject()
     },
     fetch: async (branch, pull) => {
-      if (staysInGroup) throw createReadOnlyError()
+      if (staysInGroup) throw createReadOnlyMirrorError()
       try {
         await fetchOnce(branch, pull)
       } catch (error) {
         // Git words a broken folder like a misbehaving server, so check the folder.
-        if (signal.aborted || !canBeLocalMirrorError(error) || (await isMirrorIntact(git, directory)))
+        if (signal.aborted || !mayBeCausedByLocalMirror(error) || (await isMirrorIntact(git, directory)))
           throw error
         isDamaged = true
         await fetchOnce(branch, pull)
       }
     },
     fetchTestMerge: async (pull) => {
-      if (staysInGroup) throw createReadOnlyError()
+      if (staysInGroup) throw createReadOnlyMirrorError()
       await lanes.run((stopping) => fetchTestMerge(fetching(stopping), pull))
       return readRef(objects, toMirrorTestMergeRef(pull))
     },
@@ -244,19 +244,19 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
       return bytes
     },
     pushMerge: async (permit, as) => {
-      if (staysInGroup) throw createReadOnlyError()
+      if (staysInGroup) throw createReadOnlyMirrorError()
       return pushMerge(pushing, permit, as)
     },
     pushMergeBatch: async (permits) => {
-      if (staysInGroup) throw createReadOnlyError()
+      if (staysInGroup) throw createReadOnlyMirrorError()
       return pushMergeBatch(pushing, permits)
     },
     createStagingBranch: async (permit) => {
-      if (staysInGroup) throw createReadOnlyError()
+      if (staysInGroup) throw createReadOnlyMirrorError()
       return createStagingBranch(pushing, permit)
     },
     deleteStagingBranch: async (branch, commit) => {
-      if (staysInGroup) throw createReadOnlyError()
+      if (staysInGroup) throw createReadOnlyMirrorError()
       return deleteStagingBranch(pushing, branch, commit)
     },
     close: async () => {
@@ -267,10 +267,10 @@ export async function openMirror(options: MirrorOptions): Promise<GitMirror> {
   }
 }
 
-const createReadOnlyError = () => new GitError('refused', 'a read-only mirror cannot fetch or push')
+const createReadOnlyMirrorError = () => new GitError('refused', 'a read-only mirror cannot fetch or push')
 
 /** The folder appears whole or not at all, even if the process dies. */
-async function prepareDirectory(directory: string): Promise<void> {
+async function prepareMirrorDirectory(directory: string): Promise<void> {
   if (await pathExists(join(directory, 'HEAD'))) return removeStaleLocksAndTempFiles(directory)
   const parent = dirname(directory)
   await mkdir(parent, { recursive: true })
@@ -285,7 +285,7 @@ async function prepareDirectory(directory: string): Promise<void> {
     await rename(temporary, directory).catch(async (error: unknown) => {
       // Another process was faster, or half a folder is in the way.
       if (await pathExists(join(directory, 'HEAD'))) throw error
-      await discardDirectory(directory)
+      await discardMirrorDirectory(directory)
       await rename(temporary, directory)
     })
   } catch (error) {
@@ -295,7 +295,7 @@ async function prepareDirectory(directory: string): Promise<void> {
 }
 
 /** Whether a fetch may have failed because of this folder, not clearly because of the server. */
-function canBeLocalMirrorError(error: unknown): boolean {
+function mayBeCausedByLocalMirror(error: unknown): boolean {
   if (!isGitError(error)) return true
   return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
 }
@@ -306,12 +306,12 @@ async function isMirrorIntact(git: LocalGit, directory: string): Promise<boolean
   try {
     return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
   } catch (error) {
-    return !isGitError(error) || !canBeLocalMirrorError(error) || error.cause !== undefined
+    return !isGitError(error) || !mayBeCausedByLocalMirror(error) || error.cause !== undefined
   }
 }
 
 /** Renames first, then deletes. */
-async function discardDirectory(directory: string): Promise<void> {
+async function discardMirrorDirectory(directory: string): Promise<void> {
   if (!(await pathExists(directory))) return
   const aside = await mkdtemp(join(dirname(directory), `.${basename(directory)}-damaged-`))
   await rename(directory, join(aside, 'mirror'))

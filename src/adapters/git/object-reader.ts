@@ -5,8 +5,8 @@ import type { Readable, Writable } from 'node:stream'
 import { classifyGitError } from './classify-git-error.ts'
 import { buildGitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
-import { toPlainText } from './redact.ts'
-import { signalGroup } from './run-process.ts'
+import { toPlainTextParagraph } from './redact.ts'
+import { signalProcessGroup } from './run-process.ts'
 
 export interface StoredObject {
   readonly type: string
@@ -40,7 +40,7 @@ interface ObjectHeader {
   readonly size: number
 }
 
-interface ReadRequest {
+interface ObjectReadRequest {
   /** An object id, or a ref's commit. */
   readonly id: string
   /** Called before reading the contents. True: read them. */
@@ -53,7 +53,7 @@ interface ReadRequest {
 
 /** The request that the next header line answers. */
 interface PendingCatFileReply {
-  readonly request: ReadRequest
+  readonly request: ObjectReadRequest
   readonly step: 'info' | 'contents'
 }
 
@@ -68,13 +68,13 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
   let worker: CatFileProcess | undefined
   let closed = false
 
-  const submit = (request: ReadRequest): void => {
+  const submit = (request: ObjectReadRequest): void => {
     if (closed) return request.reject(new GitError('aborted', 'cat-file: the mirror is closed'))
     if (!worker?.alive) worker = startCatFile(options, retry)
     worker.send(request)
   }
   // Reading changes nothing, so a request that lost its process is retried once.
-  const retry = (request: ReadRequest, error: GitError): void => {
+  const retry = (request: ObjectReadRequest, error: GitError): void => {
     request.attempts += 1
     if (request.attempts > 1 || closed) request.reject(error)
     else submit(request)
@@ -112,13 +112,13 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
 interface CatFileProcess {
   readonly alive: boolean
   readonly pid: number | undefined
-  send(request: ReadRequest): void
+  send(request: ObjectReadRequest): void
   stop(error: GitError): void
 }
 
 function startCatFile(
   { directory, timeout, staysInGroup = false }: ReaderOptions,
-  lost: (request: ReadRequest, error: GitError) => void,
+  lost: (request: ObjectReadRequest, error: GitError) => void,
 ): CatFileProcess {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
     'git',
@@ -143,7 +143,7 @@ function startCatFile(
     alive = false
     clearTimeout(silence)
     if (staysInGroup) child.kill('SIGKILL')
-    else signalGroup(child.pid, 'SIGKILL')
+    else signalProcessGroup(child.pid, 'SIGKILL')
     for (const request of new Set(expected.map(({ request }) => request))) lost(request, error)
     expected.length = 0
   }
@@ -157,7 +157,7 @@ function startCatFile(
     if (alive) child.stdin.write(`${unwritten.join('')}flush\n`)
     unwritten = []
   }
-  const sendRequest = (request: ReadRequest, step: PendingCatFileReply['step']): void => {
+  const sendRequest = (request: ObjectReadRequest, step: PendingCatFileReply['step']): void => {
     expected.push({ request, step })
     // Deferred, because callers waiting for the same answers ask again right after them.
     if (unwritten.length === 0) process.nextTick(write)
@@ -172,7 +172,7 @@ function startCatFile(
       expected.shift()
       return next.request.onMissing()
     }
-    const found = parseHeader(line, next.request.id)
+    const found = parseObjectHeader(line, next.request.id)
     if (next.step === 'contents') {
       // One extra byte for the line feed after the content.
       body = { type: found.type, bytes: Buffer.allocUnsafe(found.size + 1), filled: 0 }
@@ -223,7 +223,7 @@ function startCatFile(
     stop(
       new GitError(
         classifyGitError(errorOutput),
-        `cat-file exited (${signal ?? `exit ${code ?? '?'}`}): ${toPlainText(errorOutput)}`,
+        `cat-file exited (${signal ?? `exit ${code ?? '?'}`}): ${toPlainTextParagraph(errorOutput)}`,
       ),
     ),
   )
@@ -243,7 +243,7 @@ function startCatFile(
   }
 }
 
-function parseHeader(line: string, requestedId: string): ObjectHeader {
+function parseObjectHeader(line: string, requestedId: string): ObjectHeader {
   const [, id = '', type = '', size = ''] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line) ?? []
   // A request by name is answered by id.
   const isIt = id === requestedId || (id !== '' && requestedId.startsWith('refs/') && type === 'commit')

@@ -5,7 +5,7 @@ import type { PathChange, TreeEntry } from '../../pull-request/path-change.ts'
 import { GitError } from './git-error.ts'
 import { compareByPath, decodePath } from './path-text.ts'
 
-const absentMode = '000000'
+const absentPathMode = '000000'
 
 /** `diff-tree -r -z --raw`: `:mode mode oid oid status NUL path NUL`, sorted by path. */
 export function parseRawDiff(output: Buffer): readonly PathChange[] {
@@ -15,12 +15,12 @@ export function parseRawDiff(output: Buffer): readonly PathChange[] {
     const head = fields[at]?.toString('latin1') ?? ''
     const path = fields[at + 1]
     const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [AMDT]$/.exec(head)
-    if (!match || !path) throw createOutputError('diff-tree', head)
+    if (!match || !path) throw createGitOutputError('diff-tree', head)
     const [, modeBefore = '', modeAfter = '', oidBefore = '', oidAfter = ''] = match
     changes.push({
       path: decodePath(path),
-      ...(modeBefore === absentMode ? {} : { before: { mode: modeBefore, oid: toBlobSha(oidBefore) } }),
-      ...(modeAfter === absentMode ? {} : { after: { mode: modeAfter, oid: toBlobSha(oidAfter) } }),
+      ...(modeBefore === absentPathMode ? {} : { before: { mode: modeBefore, oid: toBlobSha(oidBefore) } }),
+      ...(modeAfter === absentPathMode ? {} : { after: { mode: modeAfter, oid: toBlobSha(oidAfter) } }),
     })
   }
   return changes.sort(compareByPath)
@@ -33,7 +33,7 @@ export function parseTreeList(output: Buffer, prefix: string): readonly ({ path:
       const tab = field.indexOf(0x09)
       const head = field.subarray(0, Math.max(tab, 0)).toString('latin1')
       const match = /^(\d{6}) (?:blob|commit) ([0-9a-f]+)$/.exec(head)
-      if (!match) throw createOutputError('ls-tree', head)
+      if (!match) throw createGitOutputError('ls-tree', head)
       const [, mode = '', oid = ''] = match
       return { path: prefix + decodePath(field.subarray(tab + 1)), mode, oid: toBlobSha(oid) }
     })
@@ -52,7 +52,7 @@ export function parseMergeTree(output: Buffer): {
   try {
     return { tree: toTreeSha(id), conflicted: [...new Set(names.map(decodePath))].sort() }
   } catch {
-    throw createOutputError('merge-tree', id)
+    throw createGitOutputError('merge-tree', id)
   }
 }
 
@@ -64,7 +64,7 @@ export function* parseTreeObject(
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at)
     const nul = bytes.indexOf(0, space)
-    if (space < 0 || nul < 0 || nul + 1 + width > bytes.length) throw createOutputError('tree object', '')
+    if (space < 0 || nul < 0 || nul + 1 + width > bytes.length) throw createGitOutputError('tree object', '')
     yield {
       mode: bytes.toString('latin1', at, space).padStart(6, '0'),
       name: bytes.subarray(space + 1, nul),
@@ -86,7 +86,7 @@ function splitNul(output: Buffer): Buffer[] {
   return fields
 }
 
-function createOutputError(command: string, text: string): GitError {
+function createGitOutputError(command: string, text: string): GitError {
   return new GitError(
     'corrupt',
     `the output of ${command} cannot be parsed: ${JSON.stringify(text.slice(0, 80))}`,

@@ -2,13 +2,13 @@
 // A byte that is not part of valid UTF-8 becomes the lone surrogate U+DC00 + byte, which valid UTF-8 never yields;
 // so two different paths never become the same string, and odd paths are checked (T08) instead of dropped.
 
-const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const strictUtf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function decodePath(bytes: Uint8Array): string {
   try {
-    return strictDecoder.decode(bytes)
+    return strictUtf8Decoder.decode(bytes)
   } catch {
-    return decodeInvalidUtf8(bytes)
+    return decodePathWithInvalidUtf8(bytes)
   }
 }
 
@@ -28,27 +28,27 @@ export function compareByPath(a: { readonly path: string }, b: { readonly path: 
   return a.path < b.path ? -1 : a.path > b.path ? 1 : 0
 }
 
-function decodeInvalidUtf8(bytes: Uint8Array): string {
+function decodePathWithInvalidUtf8(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length;) {
-    const length = getSequenceLength(bytes, at)
+    const length = getUtf8SequenceLength(bytes, at)
     text +=
       length === 0
         ? String.fromCharCode(0xdc00 + (bytes[at] ?? 0))
-        : strictDecoder.decode(bytes.subarray(at, at + length))
+        : strictUtf8Decoder.decode(bytes.subarray(at, at + length))
     at += Math.max(length, 1)
   }
   return text
 }
 
 /** How many bytes the valid UTF-8 sequence at `at` has; 0 if the bytes are not valid UTF-8. */
-function getSequenceLength(bytes: Uint8Array, at: number): number {
+function getUtf8SequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0
   const length =
     first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
   if (length === 0 || at + length > bytes.length) return 0
   try {
-    strictDecoder.decode(bytes.subarray(at, at + length))
+    strictUtf8Decoder.decode(bytes.subarray(at, at + length))
     return length
   } catch {
     return 0

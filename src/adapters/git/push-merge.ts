@@ -4,7 +4,7 @@
 import { toCommitSha } from '../../pull-request/ids.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
 import { parseTemporaryBranch, formatTemporaryBranch } from '../../policy/temporary-branch.ts'
-import { findBatchProblem } from '../../policy/batch.ts'
+import { findBatchChainProblem } from '../../policy/batch.ts'
 import type { CommitSha } from '../../pull-request/ids.ts'
 import type { MergePushResult, RejectedPush, StagingResult } from '../../ports/repository.ts'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
@@ -12,7 +12,7 @@ import { classifyGitError } from './classify-git-error.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readCommit } from './commits.ts'
 import type { GitObjects } from './object-reader.ts'
-import { toPlainText } from './redact.ts'
+import { toPlainTextParagraph } from './redact.ts'
 import { toBranchRef } from './ref-names.ts'
 import type { GitRemote } from './remote.ts'
 import { runGit, type GitOutput } from './run-git.ts'
@@ -41,7 +41,7 @@ export async function pushMerge(
   const base = toCommitSha(planned.base)
   // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
   const commit = as ?? planned.commit
-  await checkMergeCommit(options, planned, commit)
+  await validateMergeCommit(options, planned, commit)
   const output = await runPush(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
   return parsePushOutcome(output, ref)
 }
@@ -53,9 +53,9 @@ export async function pushMergeBatch(
 ): Promise<MergePushResult> {
   for (const permit of permits) {
     const planned = requireValidPermit(options, permit)
-    await checkMergeCommit(options, planned, planned.commit)
+    await validateMergeCommit(options, planned, planned.commit)
   }
-  const why = findBatchProblem(permits)
+  const why = findBatchChainProblem(permits)
   const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
   if (why !== undefined || first === undefined || last === undefined)
     throw new GitError('refused', `the batch cannot be pushed: ${why ?? 'it has no merge permit'}`)
@@ -74,7 +74,7 @@ export async function createStagingBranch(
   permit: MergePermit,
 ): Promise<StagingResult> {
   const planned = requireValidPermit(options, permit)
-  await checkMergeCommit(options, planned, planned.commit)
+  await validateMergeCommit(options, planned, planned.commit)
   const ref = toBranchRef(formatTemporaryBranch(planned))
   // An empty lease: the branch must not exist, or must already hold this commit.
   const output = await runPush(options, `--force-with-lease=${ref}:`, `${planned.commit}:${ref}`)
@@ -118,7 +118,7 @@ function requireValidPermit({ repository }: MergePushOptions, permit: MergePermi
   return landing
 }
 
-async function checkMergeCommit(
+async function validateMergeCommit(
   { objects }: MergePushOptions,
   planned: ValidatedMerge,
   commit: CommitSha,
@@ -175,7 +175,7 @@ function parsePushOutcome(
     .split('\n')
     .map((line) => line.split('\t'))
     .find(([flag, refs]) => flag?.length === 1 && refs?.endsWith(`:${ref}`))
-  if (!report) return classifyUnreportedPush(stderr, code)
+  if (!report) return classifyPushWithoutReport(stderr, code)
   const [flag = '', , summary = ''] = report
   // '=': an earlier push with an unknown outcome had arrived.
   if (moved.includes(flag)) return { kind: 'landed' }
@@ -185,11 +185,11 @@ function parsePushOutcome(
     if (lostPushRacePattern.test(summary)) return { kind: 'base-moved' }
     return toRejectedPush(summary.slice('[remote rejected]'.length), stderr)
   }
-  throw new GitError('outcome-unknown', `git push: ${toPlainText(`${summary} ${stderr}`)}`)
+  throw new GitError('outcome-unknown', `git push: ${toPlainTextParagraph(`${summary} ${stderr}`)}`)
 }
 
-function classifyUnreportedPush(stderr: string, code: number): MergePushResult {
-  const message = `git push: exit ${code}: ${toPlainText(stderr)}`
+function classifyPushWithoutReport(stderr: string, code: number): MergePushResult {
+  const message = `git push: exit ${code}: ${toPlainTextParagraph(stderr)}`
   // A failed first request, which only lists the refs. `RPC failed` is the second one.
   const atDiscovery =
     !stderr.includes('RPC failed') &&
@@ -209,6 +209,10 @@ function toRejectedPush(summary: string, stderr: string): RejectedPush {
     .map((line) => line.slice('remote: '.length))
   const text = [summary.trim(), ...remote]
     .slice(0, maxRejectionLines)
-    .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${toPlainText(line)}`)
-  return { kind: 'refused', reason: toPlainText([summary, ...remote].join(' ')), text: text.join('\n') }
+    .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${toPlainTextParagraph(line)}`)
+  return {
+    kind: 'refused',
+    reason: toPlainTextParagraph([summary, ...remote].join(' ')),
+    text: text.join('\n'),
+  }
 }

@@ -26,7 +26,7 @@ export function redactCredentials(
 }
 
 /** Text from a server as one harmless paragraph: no control or direction characters, at most `length` characters. */
-export function toPlainText(text: string, length = 500): string {
+export function toPlainTextParagraph(text: string, length = 500): string {
   const line = text
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, ' ')
     .replace(/ +/g, ' ')

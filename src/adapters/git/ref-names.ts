@@ -25,16 +25,16 @@ export function toBranchRef(branch: string): string {
 }
 
 export function toPullRef(pull: PullNumber): string {
-  return `refs/pull/${checkPullNumber(pull)}/head`
+  return `refs/pull/${requireValidPullNumber(pull)}/head`
 }
 
 /** GitHub's own merge of a pull request into its base, kept while it is open. */
 export function toTestMergeRef(pull: PullNumber): string {
-  return `refs/pull/${checkPullNumber(pull)}/merge`
+  return `refs/pull/${requireValidPullNumber(pull)}/merge`
 }
 
 export function toMirrorTestMergeRef(pull: PullNumber): string {
-  return `refs/catalog-bot/test-merge/${checkPullNumber(pull)}`
+  return `refs/catalog-bot/test-merge/${requireValidPullNumber(pull)}`
 }
 
 /**
@@ -46,10 +46,10 @@ export function toMirrorBranchRef(branch: string): string {
 }
 
 export function toMirrorPullRef(pull: PullNumber): string {
-  return `refs/catalog-bot/pull/${checkPullNumber(pull)}`
+  return `refs/catalog-bot/pull/${requireValidPullNumber(pull)}`
 }
 
-function checkPullNumber(pull: PullNumber): number {
+function requireValidPullNumber(pull: PullNumber): number {
   if (!Number.isSafeInteger(pull) || pull < 1)
     throw new GitError('refused', `not a valid pull request number: ${String(pull)}`)
   return pull

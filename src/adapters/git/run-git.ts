@@ -9,8 +9,8 @@ import { getCACertificates } from 'node:tls'
 import { classifyGitError } from './classify-git-error.ts'
 import { buildGitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
-import { launchProcess } from './launcher.ts'
-import { toPlainText, redactCredentials } from './redact.ts'
+import { runProcessViaLauncher } from './launcher.ts'
+import { toPlainTextParagraph, redactCredentials } from './redact.ts'
 import { readCredential, type GitCredential, type GitRemote } from './remote.ts'
 import type { ProcessSpec } from './run-process.ts'
 
@@ -18,9 +18,9 @@ type GitSetting = readonly [string, string]
 
 const getProxyHost = ({ url }: NonNullable<GitRemote['proxy']>): string => url.slice(url.indexOf('//') + 2)
 
-let certificateFile: string | undefined
+let trustedCertificatesFilePath: string | undefined
 
-export interface GitCall {
+export interface GitCommandOptions {
   /** The command and its arguments: fixed words, checked ids and checked refs. */
   readonly args: readonly string[]
   /** The mirror's folder; given as GIT_DIR, so that git looks for no other. */
@@ -54,11 +54,11 @@ export interface GitOutput {
  * Rejects with a GitError otherwise: `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify-git-error.ts
  * derives from its output.
  */
-export async function runGit(call: GitCall): Promise<GitOutput> {
+export async function runGit(call: GitCommandOptions): Promise<GitOutput> {
   const command = `git ${call.args[0] ?? ''}`
   if (call.signal?.aborted) throw new GitError('aborted', `${command}: the mirror is closed`)
   const credential = call.remote && (await readCredential(call.remote))
-  const { code, signal, stdout, stderr, stopped } = await launchProcess(
+  const { code, signal, stdout, stderr, stopped } = await runProcessViaLauncher(
     toGitProcessSpec(call, credential),
     call.signal,
   ).catch((cause: NodeJS.ErrnoException) => {
@@ -81,10 +81,10 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
   }
   if (code !== null && (call.answers ?? [0]).includes(code)) return { code, stdout, stderr: message }
   const ending = code === null ? `terminated by ${signal ?? 'a signal'}` : `exit ${code}`
-  throw new GitError(classifyGitError(message), `${command}: ${ending}: ${toPlainText(message)}`)
+  throw new GitError(classifyGitError(message), `${command}: ${ending}: ${toPlainTextParagraph(message)}`)
 }
 
-function toGitProcessSpec(call: GitCall, credential: GitCredential | undefined): ProcessSpec {
+function toGitProcessSpec(call: GitCommandOptions, credential: GitCredential | undefined): ProcessSpec {
   const { args, input = '', timeout, limit, records, staysInGroup = false, remote, directory = '/' } = call
   const secret = (one: GitCredential | undefined) =>
     one && `username=${one.username}\npassword=${one.password}\n`
@@ -161,11 +161,13 @@ function writeTrustedCertificates(
   environment: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   if ((environment['NODE_EXTRA_CA_CERTS'] ?? '') === '') return undefined
-  if (certificateFile !== undefined) return certificateFile
+  if (trustedCertificatesFilePath !== undefined) return trustedCertificatesFilePath
   const folder = mkdtempSync(join(tmpdir(), 'catalog-bot-trust-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const all = new Set([...getCACertificates('default'), ...getCACertificates('system')])
-  certificateFile = join(folder, 'certificates.pem')
-  writeFileSync(certificateFile, `${[...all].map((one) => one.trim()).join('\n')}\n`, { mode: 0o600 })
-  return certificateFile
+  trustedCertificatesFilePath = join(folder, 'certificates.pem')
+  writeFileSync(trustedCertificatesFilePath, `${[...all].map((one) => one.trim()).join('\n')}\n`, {
+    mode: 0o600,
+  })
+  return trustedCertificatesFilePath
 }

@@ -42,7 +42,7 @@ export const runProcess: RunProcess = async (order, signal) => {
   const { records = Infinity } = order
   const ended = Promise.withResolvers<ProcessResult>()
   const send = (name: NodeJS.Signals) => {
-    if (hasGroup) signalGroup(child.pid, name)
+    if (hasGroup) signalProcessGroup(child.pid, name)
     else child.kill(name)
   }
   // Most failures to start come as an event; a folder that is a file is thrown.
@@ -120,7 +120,7 @@ function countNulBytes(chunk: Buffer): number {
 }
 
 /** Signals a child's whole process group; one that has ended already is fine. */
-export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+export function signalProcessGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, signal)

@@ -10,12 +10,12 @@ const maxPacks = 50
 const maxLooseObjects = 5000
 
 /** Joins packs if there are many. True when it did. */
-export async function tidyMirror(git: LocalGit, directory: string): Promise<boolean> {
-  const packs = (await listNames(join(directory, 'objects', 'pack'))).filter((name) =>
+export async function consolidateMirrorPacks(git: LocalGit, directory: string): Promise<boolean> {
+  const packs = (await listDirectoryNames(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),
   ).length
   // One of the 256 folders is used to estimate all of them, like git's own estimate.
-  const loose = (await listNames(join(directory, 'objects', '17'))).length * 256
+  const loose = (await listDirectoryNames(join(directory, 'objects', '17'))).length * 256
   if (packs < maxPacks && loose < maxLooseObjects) return false
   await git(['pack-refs', '--all', '--prune'])
   if (loose < maxLooseObjects) await git(['repack', '-d', '-q', '--geometric=2'])
@@ -29,12 +29,12 @@ export async function tidyMirror(git: LocalGit, directory: string): Promise<bool
  */
 export async function removeStaleLocksAndTempFiles(directory: string): Promise<void> {
   const leftovers: string[] = []
-  for (const name of await listNames(directory))
+  for (const name of await listDirectoryNames(directory))
     if (name.endsWith('.lock')) leftovers.push(join(directory, name))
-  for (const name of await listNames(join(directory, 'refs'), true))
+  for (const name of await listDirectoryNames(join(directory, 'refs'), true))
     if (name.endsWith('.lock')) leftovers.push(join(directory, 'refs', name))
   for (const folder of ['', 'pack'])
-    for (const name of await listNames(join(directory, 'objects', folder)))
+    for (const name of await listDirectoryNames(join(directory, 'objects', folder)))
       if (/^\.?tmp[-_]/.test(name)) leftovers.push(join(directory, 'objects', folder, name))
   for (const path of leftovers) await rm(path, { force: true, recursive: true })
 }
@@ -46,7 +46,7 @@ export async function pathExists(path: string): Promise<boolean> {
   )
 }
 
-async function listNames(directory: string, recursive = false): Promise<readonly string[]> {
+async function listDirectoryNames(directory: string, recursive = false): Promise<readonly string[]> {
   try {
     return await readdir(directory, { recursive })
   } catch {

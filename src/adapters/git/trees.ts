@@ -36,17 +36,17 @@ export async function diffTrees(
   ]
   const { stdout } = await toTooManyPathsError(
     // Each path has two records: the change and the name.
-    () => git(args, getRecordOutputLimits(2 * maxPaths)),
+    () => git(args, getTreeRecordOutputLimits(2 * maxPaths)),
     `two trees differ in more than ${formatPathCount(maxPaths)} paths`,
   )
   return parseRawDiff(stdout)
 }
 
 /** Longer paths on average are deliberate, so a tree that exceeds this is too large anyway. */
-const maxMeanRecordBytes = 400
+const maxMeanTreeRecordBytes = 400
 
-export function getRecordOutputLimits(records: number) {
-  return { records, limit: 1024 * 1024 + records * maxMeanRecordBytes }
+export function getTreeRecordOutputLimits(records: number) {
+  return { records, limit: 1024 * 1024 + records * maxMeanTreeRecordBytes }
 }
 
 /** Nine tree objects can describe a billion paths, so stop reading early. */
@@ -72,7 +72,7 @@ export async function rejectLargeTree(git: LocalGit, tree: TreeSha, maxPaths: nu
     () =>
       git(
         ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
-        getRecordOutputLimits(maxPaths),
+        getTreeRecordOutputLimits(maxPaths),
       ),
     formatTooManyPaths(maxPaths),
   )
@@ -94,14 +94,14 @@ export async function listDirectory(
 export async function readTreeListing(git: LocalGit, tree: TreeSha, maxPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
   const { stdout } = await toTooManyPathsError(
-    () => git(args, getRecordOutputLimits(maxPaths)),
+    () => git(args, getTreeRecordOutputLimits(maxPaths)),
     formatTooManyPaths(maxPaths),
   )
   return stdout
 }
 
 /** The file, symlink or submodule at a path; undefined for nothing and for a directory. */
-export async function findEntry(
+export async function findTreeFileEntry(
   objects: GitObjects,
   tree: TreeSha,
   path: string,

@@ -13,7 +13,7 @@ import { toPerson } from './read-snapshot.ts'
 
 type ForgeAnswer = AnswerByQuestionKind[ForgeQuestion['kind']]
 
-export async function answerQuestion(
+export async function answerForgeQuestion(
   octokit: Octokit,
   repository: RepositoryName,
   question: ForgeQuestion,

@@ -7,7 +7,7 @@ export const apiVersion = '2022-11-28'
 const apiVersionHeader = 'x-github-api-version'
 
 /** Reads, and the token they need. A request with a rejected version did nothing, so repeating it is safe. */
-const canRepeatRequest = (method: string, url: string): boolean =>
+const isSafeToRepeatRequest = (method: string, url: string): boolean =>
   method === 'GET' || (method === 'POST' && url.endsWith('/access_tokens'))
 
 /**
@@ -31,7 +31,7 @@ export function createApiVersionPlugin(onRejected: (why: string) => void) {
             `this GitHub server does not support REST API version ${apiVersion}; catalog-bot sends requests without a version`,
           )
         isKnown = false
-        if (!canRepeatRequest(options.method, options.url)) throw error
+        if (!isSafeToRepeatRequest(options.method, options.url)) throw error
         // Octokit's hooks pass on the original options.
         delete options.headers[apiVersionHeader]
         return await request(options)

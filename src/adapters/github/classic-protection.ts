@@ -2,12 +2,14 @@
 import { z } from 'zod'
 import { toRequiredCheck, type BranchRequirements } from './parse-branch-rules.ts'
 
-const enabledSchema = z.object({ enabled: z.boolean() }).optional()
-const appsSchema = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })
-const checksSchema = z.array(z.object({ context: z.string(), app_id: z.number().nullable().optional() }))
+const enabledSettingSchema = z.object({ enabled: z.boolean() }).optional()
+const appListSchema = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })
+const requiredChecksSchema = z.array(
+  z.object({ context: z.string(), app_id: z.number().nullable().optional() }),
+)
 
 /** The branch answer that every reader gets. */
-export const branchSchema = z.object({
+export const branchResponseSchema = z.object({
   protected: z.boolean().optional(),
   protection: z
     .object({
@@ -16,7 +18,7 @@ export const branchSchema = z.object({
         .object({
           enforcement_level: z.string().nullable().optional(),
           contexts: z.array(z.string()).optional(),
-          checks: checksSchema.optional(),
+          checks: requiredChecksSchema.optional(),
         })
         .optional(),
     })
@@ -24,12 +26,12 @@ export const branchSchema = z.object({
 })
 
 /** The answer for administrators. */
-const protectionSchema = z.object({
+const branchProtectionSchema = z.object({
   required_status_checks: z
     .object({
       strict: z.boolean().optional(),
       contexts: z.array(z.string()).optional(),
-      checks: checksSchema.optional(),
+      checks: requiredChecksSchema.optional(),
     })
     .optional(),
   required_pull_request_reviews: z
@@ -38,18 +40,18 @@ const protectionSchema = z.object({
       require_code_owner_reviews: z.boolean().optional(),
       required_approving_review_count: z.number().optional(),
       require_last_push_approval: z.boolean().optional(),
-      bypass_pull_request_allowances: appsSchema.optional(),
+      bypass_pull_request_allowances: appListSchema.optional(),
     })
     .optional(),
-  restrictions: appsSchema.optional(),
-  required_linear_history: enabledSchema,
-  required_signatures: enabledSchema,
-  required_conversation_resolution: enabledSchema,
-  lock_branch: enabledSchema,
+  restrictions: appListSchema.optional(),
+  required_linear_history: enabledSettingSchema,
+  required_signatures: enabledSettingSchema,
+  required_conversation_resolution: enabledSettingSchema,
+  lock_branch: enabledSettingSchema,
 })
 
 /** Settings that don't prevent a fast-forward. */
-const ignoredSettings = new Set([
+const ignoredProtectionSettings = new Set([
   'enforce_admins',
   'allow_force_pushes',
   'allow_deletions',
@@ -58,18 +60,20 @@ const ignoredSettings = new Set([
 ])
 
 /** Undefined: not as documented. */
-export function parseProtection(answer: unknown, app: number): Partial<BranchRequirements> | undefined {
-  const read = protectionSchema.safeParse(answer).data
+export function parseBranchProtection(answer: unknown, app: number): Partial<BranchRequirements> | undefined {
+  const read = branchProtectionSchema.safeParse(answer).data
   if (read === undefined) return undefined
   const { required_status_checks: status, required_pull_request_reviews: reviews, restrictions } = read
-  const isListed = (list: z.infer<typeof appsSchema> | undefined) =>
+  const isListed = (list: z.infer<typeof appListSchema> | undefined) =>
     list?.apps?.some(({ id }) => id === app) === true
   const conversations = read.required_conversation_resolution?.enabled === true
   const binds = reviews !== undefined && !isListed(reviews.bypass_pull_request_allowances)
   const others = Object.entries(answer as object)
     .filter(
       ([name, value]) =>
-        !(name in protectionSchema.shape) && !ignoredSettings.has(name) && isSettingEnabled(value),
+        !(name in branchProtectionSchema.shape) &&
+        !ignoredProtectionSettings.has(name) &&
+        isProtectionSettingEnabled(value),
     )
     .map(([name]) => name)
   return {
@@ -97,12 +101,12 @@ export function parseProtection(answer: unknown, app: number): Partial<BranchReq
 }
 
 /** For settings added to GitHub after this was written. */
-const isSettingEnabled = (value: unknown): boolean =>
+const isProtectionSettingEnabled = (value: unknown): boolean =>
   z.object({ enabled: z.literal(true) }).safeParse(value).success
 
 export function parseRequiredChecks(status: {
   readonly contexts?: readonly string[] | undefined
-  readonly checks?: z.infer<typeof checksSchema> | undefined
+  readonly checks?: z.infer<typeof requiredChecksSchema> | undefined
 }) {
   const pinned = status.checks ?? []
   const named = (status.contexts ?? []).filter((name) => !pinned.some(({ context }) => context === name))
@@ -110,7 +114,7 @@ export function parseRequiredChecks(status: {
 }
 
 /** `Ref.refUpdateRule`: what binds the reader, for readers who can't see the protection itself. */
-const updateRuleSchema = z.object({
+const refUpdateRuleSchema = z.object({
   repository: z.object({
     ref: z
       .object({
@@ -129,15 +133,15 @@ const updateRuleSchema = z.object({
   }),
 })
 
-export const updateRuleQuery = `query UpdateRule($owner: String!, $repo: String!, $ref: String!) {
+export const refUpdateRuleQuery = `query UpdateRule($owner: String!, $repo: String!, $ref: String!) {
   repository(owner: $owner, name: $repo) { ref(qualifiedName: $ref) { refUpdateRule {
     requiredApprovingReviewCount requiresCodeOwnerReviews requiresConversationResolution
     requiresLinearHistory requiresSignatures viewerCanPush
   } } }
 }`
 
-export function parseUpdateRule(answer: unknown): Partial<BranchRequirements> | undefined {
-  const rule = updateRuleSchema.safeParse(answer).data?.repository.ref?.refUpdateRule
+export function parseRefUpdateRule(answer: unknown): Partial<BranchRequirements> | undefined {
+  const rule = refUpdateRuleSchema.safeParse(answer).data?.repository.ref?.refUpdateRule
   // Null means either not bound or not allowed to know.
   if (rule === null || rule === undefined) return undefined
   const approvals = rule.requiredApprovingReviewCount ?? 0

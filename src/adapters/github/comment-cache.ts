@@ -18,9 +18,9 @@ export interface CommentCache {
 }
 
 /** Deleting an account changes a comment's author but not its time, so entries expire after this. */
-const maxAgeMs = 3600_000
+const maxCommentCacheAgeMs = 3600_000
 /** Characters over all pull requests. */
-const maxCachedCharacters = 32 * 1024 * 1024
+const maxCachedCommentCharacters = 32 * 1024 * 1024
 /** Overhead beside the text. */
 const commentOverheadCharacters = 300
 
@@ -37,7 +37,7 @@ export function createCommentCache(clock: Clock): CommentCache {
       if (entry === undefined) return undefined
       entries.delete(key)
       entries.set(key, entry)
-      if (clock.now() - entry.readAt < maxAgeMs) return entry
+      if (clock.now() - entry.readAt < maxCommentCacheAgeMs) return entry
       dropEntry(key)
       return undefined
     },
@@ -48,7 +48,7 @@ export function createCommentCache(clock: Clock): CommentCache {
       entries.set(key, { comments, own, readAt, weight: its })
       weight += its
       for (const oldest of entries.keys()) {
-        if (weight <= maxCachedCharacters) break
+        if (weight <= maxCachedCommentCharacters) break
         dropEntry(oldest)
       }
     },

@@ -1,6 +1,6 @@
 // This folder's only error class.
 import { formatRateLimit } from '../../report/format-rate-limit.ts'
-import { parseRateLimitRejection, defaultWaitSeconds } from './rate-limit-response.ts'
+import { parseRateLimitRejection, defaultRateLimitWaitSeconds } from './rate-limit-response.ts'
 
 export type ForgeErrorCode =
   'unauthorized' | 'forbidden' | 'not-found' | 'rate-limited' | 'rejected' | 'unavailable' | 'inconsistent'
@@ -29,9 +29,9 @@ interface HttpError {
 /** Converts any Octokit error. `doing` names the call, without token or body. */
 export function toForgeError(error: unknown, doing: string): ForgeError {
   if (error instanceof ForgeError) return error
-  const rejection = findLimitRejection(error)
+  const rejection = findRateLimitRejection(error)
   if (rejection !== undefined) {
-    const retryAfter = rejection.seconds ?? defaultWaitSeconds
+    const retryAfter = rejection.seconds ?? defaultRateLimitWaitSeconds
     const message = `could not ${doing}: ${formatRateLimit(Date.now() + retryAfter * 1000)}`
     return new ForgeError('rate-limited', message, { cause: error, retryAfter })
   }
@@ -60,7 +60,7 @@ interface GraphqlError extends Error {
 }
 
 /** GraphQL reports a reached limit with a success status. */
-function findLimitRejection(error: unknown) {
+function findRateLimitRejection(error: unknown) {
   if (isHttpError(error)) {
     const headers = error.response?.headers ?? {}
     return parseRateLimitRejection(error.status, (name) => headers[name], error.message)

@@ -15,36 +15,44 @@ import type {
   Forge,
   ForgeQuestion,
   ForgeActionResult,
-  OwnReports,
+  BotReports,
   WorkflowRun,
 } from '../../ports/forge.ts'
-import { answerQuestion } from './answer-question.ts'
+import { answerForgeQuestion } from './answer-question.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { findOwnIssue, performIssueAction, type ActingApp } from './own-issues.ts'
-import { putSuggestions } from './put-suggestions.ts'
+import { findBotIssue, performIssueAction, type ActingApp } from './own-issues.ts'
+import { putReviewSuggestions } from './put-suggestions.ts'
 import { putDeployment } from './put-deployment.ts'
-import { annotationsPerRequest, listOwnChecks, writeCheck, writeChecks, toOwnCheck } from './own-checks.ts'
+import {
+  annotationsPerRequest,
+  listBotCheckRuns,
+  writeCheckRun,
+  writeCheckRuns,
+  toBotCheckRun,
+} from './own-checks.ts'
 import { putComment } from './put-comment.ts'
-import { findMergedPull, findOwnPull, performOwnPullAction } from './own-pulls.ts'
-import { proposeTree } from './propose-tree.ts'
+import { findMergedPullForCommit, findBotPullRequest, performBotPullRequestAction } from './own-pulls.ts'
+import { proposeTreeAsPullRequest } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
-import { findOwnComment } from './read-comments.ts'
+import { findBotComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
 import { createRepositoryCache } from './repository-cache.ts'
 import { findUnchangedPulls } from './unchanged-pulls.ts'
 
-const statusSchema = z.object({ id: z.number(), context: z.string(), state: z.string() })
+const commitStatusSchema = z.object({ id: z.number(), context: z.string(), state: z.string() })
 
-const combinedStatusSchema = z.object({ statuses: z.array(statusSchema) })
+const combinedStatusSchema = z.object({ statuses: z.array(commitStatusSchema) })
 
-const threadsSchema = z.object({ nodes: z.array(z.object({ id: z.string(), isResolved: z.boolean() })) })
-
-const openThreadsSchema = z.object({
-  repository: z.object({ pullRequest: z.object({ first: threadsSchema, last: threadsSchema }) }),
+const reviewThreadsSchema = z.object({
+  nodes: z.array(z.object({ id: z.string(), isResolved: z.boolean() })),
 })
 
-const openThreadsQuery = `query OpenThreads($owner: String!, $name: String!, $pull: Int!) {
+const openReviewThreadsSchema = z.object({
+  repository: z.object({ pullRequest: z.object({ first: reviewThreadsSchema, last: reviewThreadsSchema }) }),
+})
+
+const openReviewThreadsQuery = `query OpenThreads($owner: String!, $name: String!, $pull: Int!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $pull) {
     first: reviewThreads(first: 100) { nodes { id isResolved } }
     last: reviewThreads(last: 100) { nodes { id isResolved } }
@@ -55,20 +63,21 @@ const openThreadsQuery = `query OpenThreads($owner: String!, $name: String!, $pu
  * Actions that read before they write, so repeating one after a lost answer has no second effect. Multi-request actions
  * may be partly done.
  */
-function isRepeatable(action: ForgeAction): boolean {
-  if (action.kind === 'put-check') return fitsInOneRequest(action.run)
-  if (action.kind === 'put-checks') return action.runs.every(fitsInOneRequest)
+function isRepeatableForgeAction(action: ForgeAction): boolean {
+  if (action.kind === 'put-check') return canWriteCheckInOneRequest(action.run)
+  if (action.kind === 'put-checks') return action.runs.every(canWriteCheckInOneRequest)
   return action.kind === 'request-reviews'
 }
 
-const fitsInOneRequest = ({ annotations }: CheckRunContent) => annotations.length <= annotationsPerRequest
+const canWriteCheckInOneRequest = ({ annotations }: CheckRunContent) =>
+  annotations.length <= annotationsPerRequest
 
 /** A failed call is retried in place, so that its job doesn't start again. */
-const maxAttempts = 4
+const maxForgeActionAttempts = 4
 /** Milliseconds until GitHub's lists show a write. */
-const listLagMs = 2000
+const githubListLagMs = 2000
 /** Seconds until a comment whose write got no answer is looked for. */
-const commentRecheckSeconds = 10
+const lostCommentRecheckSeconds = 10
 
 /** A failure of GitHub, not a rejection. A limit is never retried in place. */
 const isTemporaryFailure = (error: unknown): error is ForgeError =>
@@ -104,15 +113,15 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       case 'put-check': {
         const { head, run, present } = action
         const isNew = present !== undefined && !present.some(({ name }) => name === run.name)
-        const url = await writeCheck(checkWriter, head, run, { isNew, isAgain })
+        const url = await writeCheckRun(checkWriter, head, run, { isNew, isAgain })
         return url === undefined ? {} : { url }
       }
       case 'put-checks': {
         const repositoryId = repositoryCache.getId(repository)
-        return { urls: await writeChecks(checkWriter, action, { repositoryId, isAgain }) }
+        return { urls: await writeCheckRuns(checkWriter, action, { repositoryId, isAgain }) }
       }
       case 'put-suggestions':
-        await putSuggestions(octokit, target, acting, action)
+        await putReviewSuggestions(octokit, target, acting, action)
         return {}
       case 'put-comment':
         return putComment(commentReader, action)
@@ -150,13 +159,13 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         await putDeployment(octokit, target, appId, action)
         return {}
       case 'propose-tree':
-        return { pull: await proposeTree(octokit, target, acting, action) }
+        return { pull: await proposeTreeAsPullRequest(octokit, target, acting, action) }
       case 'write-commit':
       case 'move-own-branch':
       case 'open-own-pull':
       case 'edit-own-pull':
       case 'close-own-pull':
-        return performOwnPullAction(octokit, target, acting, action)
+        return performBotPullRequestAction(octokit, target, acting, action)
       case 'open-issue':
       case 'edit-issue':
       case 'say-on-issue':
@@ -211,28 +220,30 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     permissions: async () => acting.permissionsOn?.(repository),
     findOwnIssue: (marker, number) =>
       callGitHub('find the issue that catalog-bot opened', () =>
-        findOwnIssue(octokit, target, acting, marker, number),
+        findBotIssue(octokit, target, acting, marker, number),
       ),
     findMergedPull: (commit, branch) =>
-      callGitHub('find a merged pull request', () => findMergedPull(octokit, target, commit, branch)),
+      callGitHub('find a merged pull request', () =>
+        findMergedPullForCommit(octokit, target, commit, branch),
+      ),
     findOwnPull: (branch, base) =>
       callGitHub('find the pull request that catalog-bot opened', () =>
-        findOwnPull(octokit, target, acting, branch, base),
+        findBotPullRequest(octokit, target, acting, branch, base),
       ),
     answer: async <Q extends ForgeQuestion>(question: Q) =>
-      (await answerQuestion(octokit, repository, question)) as AnswerByQuestionKind[Q['kind']],
+      (await answerForgeQuestion(octokit, repository, question)) as AnswerByQuestionKind[Q['kind']],
     readOwnReports: (pull, head) =>
-      callGitHub(`read what catalog-bot posted on pull request ${pull}`, async (): Promise<OwnReports> => {
+      callGitHub(`read what catalog-bot posted on pull request ${pull}`, async (): Promise<BotReports> => {
         const readAt = monotonic()
         const [checks, comment] = await Promise.all([
-          listOwnChecks(checkWriter, head),
-          findOwnComment(commentReader, pull),
+          listBotCheckRuns(checkWriter, head),
+          findBotComment(commentReader, pull),
         ])
-        return { head, checks: checks.map(toOwnCheck), ...(comment && { comment }), readAt }
+        return { head, checks: checks.map(toBotCheckRun), ...(comment && { comment }), readAt }
       }),
     readOwnChecks: (commit) =>
       callGitHub('list the check runs', async () =>
-        (await listOwnChecks(checkWriter, commit)).map(toOwnCheck),
+        (await listBotCheckRuns(checkWriter, commit)).map(toBotCheckRun),
       ),
     readOtherChecks: (commit) =>
       callGitHub('list the checks of other apps', async () => {
@@ -246,9 +257,9 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         const others = runs
           .filter((run) => run.app?.id !== appId)
           .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
-        return [...others, ...(await readStatuses(octokit, query))].sort()
+        return [...others, ...(await readCommitStatuses(octokit, query))].sort()
       }),
-    countOpenThreads: (pull) => countOpenThreads(octokit, repository, pull),
+    countOpenThreads: (pull) => countOpenReviewThreads(octokit, repository, pull),
     perform: async (action) => {
       for (let attempt = 1; ; attempt++)
         try {
@@ -259,11 +270,12 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           if (action.kind === 'put-comment')
             throw new ForgeError('unavailable', error.message, {
               cause: error,
-              retryAfter: commentRecheckSeconds,
+              retryAfter: lostCommentRecheckSeconds,
             })
           const { pause } = acting
-          if (attempt === maxAttempts || !isRepeatable(action) || pause === undefined) throw error
-          await pause(listLagMs)
+          if (attempt === maxForgeActionAttempts || !isRepeatableForgeAction(action) || pause === undefined)
+            throw error
+          await pause(githubListLagMs)
         }
     },
     listDispatchedRuns: (by, branch) =>
@@ -284,7 +296,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
 }
 
 /** The newest status of each context, at most a thousand. Rejects with Octokit's errors. */
-async function readStatuses(
+async function readCommitStatuses(
   octokit: Octokit,
   target: {
     readonly owner: string
@@ -309,18 +321,18 @@ async function readStatuses(
 }
 
 /** See Forge.countOpenThreads. Rejects when GitHub's limit is reached. */
-async function countOpenThreads(
+async function countOpenReviewThreads(
   octokit: Octokit,
   { owner, name }: RepositoryName,
   pull: PullNumber,
 ): Promise<number | undefined> {
   const answer = await octokit
-    .graphql<unknown>(openThreadsQuery, { owner, name, pull })
+    .graphql<unknown>(openReviewThreadsQuery, { owner, name, pull })
     .catch((error: unknown) => {
       const failure = toForgeError(error, 'read review conversations')
       if (failure.code === 'rate-limited') throw failure
     })
-  const { first, last } = openThreadsSchema.safeParse(answer).data?.repository.pullRequest ?? {}
+  const { first, last } = openReviewThreadsSchema.safeParse(answer).data?.repository.pullRequest ?? {}
   if (first === undefined || last === undefined) return undefined
   return new Set([...first.nodes, ...last.nodes].flatMap(({ id, isResolved }) => (isResolved ? [] : [id])))
     .size

@@ -10,11 +10,11 @@ import { toForgeError } from './forge-error.ts'
 import type { BudgetedFetchListeners } from './budget/budgeted-fetch.ts'
 import {
   createInstallationBudgets,
-  type HeldInstallation,
+  type RateLimitHeldInstallation,
   type RemainingRequests,
 } from './budget/installation-budgets.ts'
 import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
-import { defaultReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
+import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
 import { parsedResponseOptions } from './parsed-response.ts'
 
 export type Octokit = ProbotOctokit
@@ -71,7 +71,7 @@ export interface GitHubApp {
   /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
   /** Installations with work waiting for GitHub's limit. */
-  held(): readonly HeldInstallation[]
+  held(): readonly RateLimitHeldInstallation[]
 }
 
 /** The plugin's list and 429, because an immediate retry would break the limit again. */
@@ -128,7 +128,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
   const budgets = createInstallationBudgets({
     clock,
     limits: throttle ? { ...documentedGitHubLimits, writePause } : noGitHubLimits,
-    reserves: options.reserves ?? defaultReserves,
+    reserves: options.reserves ?? defaultQuotaReserves,
     onRemaining: options.onRemaining,
     onAnswer: options.onAnswer,
   })

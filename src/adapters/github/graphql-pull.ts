@@ -4,29 +4,29 @@
 import { z } from 'zod'
 import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
-import { extractOpening } from './read-comments.ts'
+import { extractCommandLines } from './read-comments.ts'
 
 /** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
-const pageSize = 30
-export const maxEntriesPerPullList = pageSize
+const graphqlPullPageSize = 30
+export const maxEntriesPerPullList = graphqlPullPageSize
 
-const accountFields = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
+const graphqlAccountSelection = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
 
 /** Append this to a query that uses `...ShownPull`. */
 export const graphqlPullFragment = `fragment ShownPull on PullRequest {
   number title state isDraft headRefOid baseRefName baseRefOid
-  author ${accountFields}
+  author ${graphqlAccountSelection}
   headRepository { name owner { login } }
-  labels(first: ${pageSize}) { totalCount nodes { name } }
-  reviews(first: ${pageSize}) { totalCount nodes { fullDatabaseId state submittedAt commit { oid } author ${accountFields} } }
-  comments(first: ${pageSize}) { totalCount nodes { id fullDatabaseId createdAt updatedAt body author ${accountFields} } }
+  labels(first: ${graphqlPullPageSize}) { totalCount nodes { name } }
+  reviews(first: ${graphqlPullPageSize}) { totalCount nodes { fullDatabaseId state submittedAt commit { oid } author ${graphqlAccountSelection} } }
+  comments(first: ${graphqlPullPageSize}) { totalCount nodes { id fullDatabaseId createdAt updatedAt body author ${graphqlAccountSelection} } }
 }`
 
 const accountSchema = z
   .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
   .nullable()
-const idSchema = z.union([z.string(), z.number()]).transform(String)
-const createListSchema = <Node extends z.ZodType>(node: Node) =>
+const graphqlIdSchema = z.union([z.string(), z.number()]).transform(String)
+const createConnectionSchema = <Node extends z.ZodType>(node: Node) =>
   z.object({ totalCount: z.number(), nodes: z.array(node) })
 
 export const graphqlPullSchema = z.object({
@@ -39,20 +39,20 @@ export const graphqlPullSchema = z.object({
   baseRefOid: z.string(),
   author: accountSchema,
   headRepository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }).nullable(),
-  labels: createListSchema(z.object({ name: z.string() })),
-  reviews: createListSchema(
+  labels: createConnectionSchema(z.object({ name: z.string() })),
+  reviews: createConnectionSchema(
     z.object({
-      fullDatabaseId: idSchema,
+      fullDatabaseId: graphqlIdSchema,
       state: z.string(),
       submittedAt: z.string().nullable(),
       commit: z.object({ oid: z.string() }).nullable(),
       author: accountSchema,
     }),
   ),
-  comments: createListSchema(
+  comments: createConnectionSchema(
     z.object({
       id: z.string(),
-      fullDatabaseId: idSchema,
+      fullDatabaseId: graphqlIdSchema,
       createdAt: z.string(),
       updatedAt: z.string(),
       body: z.string(),
@@ -63,7 +63,7 @@ export const graphqlPullSchema = z.object({
 export type GraphqlPull = z.infer<typeof graphqlPullSchema>
 
 /** Whether all of its lists are here. */
-export const hasAllListEntries = ({ labels, reviews, comments }: GraphqlPull): boolean =>
+export const hasAllPullListEntries = ({ labels, reviews, comments }: GraphqlPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
 const toPullState = ({ state }: GraphqlPull): 'open' | 'merged' | 'closed' =>
@@ -79,7 +79,7 @@ const reviewStateByName: Readonly<Record<string, PullReview['state']>> = {
 }
 
 /** An App's name has brackets behind it in REST and none here. Undefined: GraphQL does not identify the account. */
-export function toGraphqlPerson(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
+export function toGitHubAccountFromGraphql(one: z.infer<typeof accountSchema>): GitHubAccount | undefined {
   const kind = one?.__typename === 'Bot' ? 'bot' : one?.__typename === 'User' ? 'user' : undefined
   if (one === null || kind === undefined || !Number.isSafeInteger(one.databaseId)) return undefined
   return {
@@ -90,7 +90,7 @@ export function toGraphqlPerson(one: z.infer<typeof accountSchema>): GitHubAccou
 }
 
 /** The fields of a pull request that REST, GraphQL and a snapshot share. */
-export type PullFacts = Pick<
+export type ComparablePullFields = Pick<
   PullSnapshot,
   | 'pull'
   | 'title'
@@ -105,11 +105,11 @@ export type PullFacts = Pick<
 >
 
 /** Whether GraphQL returns the same as before. A pull request with an unknown author never counts as the same. */
-export function hasSameFacts(known: PullFacts, shown: GraphqlPull): boolean {
+export function hasSamePullFields(known: ComparablePullFields, shown: GraphqlPull): boolean {
   const { headRepository: from } = shown
-  const author = shown.author === null ? null : toGraphqlPerson(shown.author)
+  const author = shown.author === null ? null : toGitHubAccountFromGraphql(shown.author)
   if (author === undefined) return false
-  const facts: Record<keyof PullFacts, unknown> = {
+  const facts: Record<keyof ComparablePullFields, unknown> = {
     pull: shown.number,
     title: shown.title,
     state: toPullState(shown),
@@ -128,7 +128,7 @@ export function hasSameFacts(known: PullFacts, shown: GraphqlPull): boolean {
     headRepository: known.headRepository && `${known.headRepository.owner}/${known.headRepository.name}`,
     labels: known.labels.toSorted(),
   }
-  return (Object.keys(facts) as (keyof PullFacts)[]).every(
+  return (Object.keys(facts) as (keyof ComparablePullFields)[]).every(
     (fact) => JSON.stringify(facts[fact]) === JSON.stringify(were[fact]),
   )
 }
@@ -141,10 +141,10 @@ export const formatAccount = ({ kind, id: number, login }: GitHubAccount): strin
 export function toReviewsAndComments(
   shown: GraphqlPull,
 ): { readonly reviews: readonly PullReview[]; readonly comments: readonly PullComment[] } | undefined {
-  if (!hasAllListEntries(shown)) return undefined
+  if (!hasAllPullListEntries(shown)) return undefined
   const reviews: PullReview[] = []
   for (const { fullDatabaseId, state, submittedAt, commit, author: by } of shown.reviews.nodes) {
-    const author = toGraphqlPerson(by)
+    const author = toGitHubAccountFromGraphql(by)
     if (author === undefined) return undefined
     reviews.push({
       id: Number(fullDatabaseId),
@@ -156,10 +156,10 @@ export function toReviewsAndComments(
   }
   const comments: PullComment[] = []
   for (const { id: node, fullDatabaseId, createdAt, updatedAt, body, author: by } of shown.comments.nodes) {
-    const author = toGraphqlPerson(by)
+    const author = toGitHubAccountFromGraphql(by)
     if (author === undefined) return undefined
     const about = { id: Number(fullDatabaseId), node, author, createdAt, updatedAt }
-    comments.push({ ...about, body: extractOpening(body) })
+    comments.push({ ...about, body: extractCommandLines(body) })
   }
   return { reviews, comments }
 }

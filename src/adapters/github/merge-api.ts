@@ -5,7 +5,7 @@ import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/i
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { isMergePermit, type ValidatedMerge, type MergePermit } from '../../policy/merge-permit.ts'
 import { formatTemporaryBranch } from '../../policy/temporary-branch.ts'
-import type { MergeResponse, MergeApi, MergeQueueEntry, RejectionMessage } from '../../ports/merge-api.ts'
+import type { MergeApiResponse, MergeApi, MergeQueueEntry, RejectionMessage } from '../../ports/merge-api.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
@@ -36,7 +36,9 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
 
   const pullNode = (pull: PullNumber) =>
     callGitHub(`read pull request ${pull}`, async () => {
-      const answer = queueStateSchema.parse(await octokit.graphql(queueStateQuery, { ...target, pull }))
+      const answer = pullQueueEntrySchema.parse(
+        await octokit.graphql(pullQueueEntryQuery, { ...target, pull }),
+      )
       return answer.repository.pullRequest
     })
 
@@ -66,7 +68,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
       )
       const isThere =
         answer.kind === 'refused' &&
-        getRejectionSentences(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
+        getRejectionMessages(answer.rejection).every((sentence) => alreadyQueuedPattern.test(sentence))
       return isThere ? { kind: 'done' } : answer
     },
     dequeue: async (pull) => {
@@ -159,21 +161,21 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
  * Performs an action once. Rejects with a ForgeError if the outcome is unknown, or if GitHub was too busy or did not
  * authenticate us. A client error is a rejection with GitHub's message.
  */
-async function callWithoutRetry(doing: string, act: () => Promise<void>): Promise<MergeResponse> {
+async function callWithoutRetry(doing: string, act: () => Promise<void>): Promise<MergeApiResponse> {
   try {
     await act()
     return { kind: 'done' }
   } catch (error) {
-    const rejection = parseRejection(error)
+    const rejection = parseMergeRejection(error)
     if (rejection === undefined) throw toForgeError(error, doing)
-    const isRace = getRejectionSentences(rejection).every((sentence) => branchModifiedPattern.test(sentence))
+    const isRace = getRejectionMessages(rejection).every((sentence) => branchModifiedPattern.test(sentence))
     if (isRace || (rejection.by === 'rest' && rejection.status === 409))
-      return { kind: 'race', why: getRejectionSentences(rejection).join(' ') }
+      return { kind: 'race', why: getRejectionMessages(rejection).join(' ') }
     return { kind: 'refused', rejection }
   }
 }
 
-function getRejectionSentences(rejection: RejectionMessage): readonly string[] {
+function getRejectionMessages(rejection: RejectionMessage): readonly string[] {
   return rejection.by === 'rest' ? [rejection.message] : rejection.errors.map(({ message }) => message)
 }
 
@@ -183,7 +185,7 @@ function getErrorStatus(error: unknown): number | undefined {
 }
 
 /** GitHub's message for a clear rejection: a client error of REST, or GraphQL errors that all have a type. */
-function parseRejection(error: unknown): RejectionMessage | undefined {
+function parseMergeRejection(error: unknown): RejectionMessage | undefined {
   const { response, errors } = error as {
     readonly response?: { readonly data?: unknown }
     readonly errors?: unknown
@@ -207,10 +209,10 @@ const graphqlErrorsSchema = z
 
 const objectWithOidSchema = z.object({ oid: z.string() })
 
-const queueStateQuery = `query QueueStanding($owner: String!, $repo: String!, $pull: Int!) {
+const pullQueueEntryQuery = `query QueueStanding($owner: String!, $repo: String!, $pull: Int!) {
   repository(owner: $owner, name: $repo) { pullRequest(number: $pull) { id mergeQueueEntry { id } } }
 }`
-const queueStateSchema = z.object({
+const pullQueueEntrySchema = z.object({
   repository: z.object({
     pullRequest: z
       .object({ id: z.string(), mergeQueueEntry: z.object({ id: z.string() }).nullable() })

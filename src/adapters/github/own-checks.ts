@@ -2,19 +2,19 @@
 // by one.
 import { z } from 'zod'
 import type { CommitSha } from '../../pull-request/ids.ts'
-import type { ForgeAction, CheckRunContent, OwnCheck } from '../../ports/forge.ts'
+import type { ForgeAction, CheckRunContent, BotCheckRun } from '../../ports/forge.ts'
 import type { Octokit } from './github-app.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
 export const annotationsPerRequest = 50
 
-export interface CheckWriter {
+export interface CheckRunWriter {
   readonly octokit: Octokit
   readonly target: { readonly owner: string; readonly repo: string }
   readonly appId: number
 }
 
-export async function listOwnChecks({ octokit, target, appId }: CheckWriter, commit: CommitSha) {
+export async function listBotCheckRuns({ octokit, target, appId }: CheckRunWriter, commit: CommitSha) {
   const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
     ...target,
     ref: commit,
@@ -28,15 +28,17 @@ export async function listOwnChecks({ octokit, target, appId }: CheckWriter, com
  * `isNew`: the caller knows that no unfinished run of this name exists. `isAgain`: an earlier attempt got no answer.
  * Returns the run's address.
  */
-export async function writeCheck(
-  writer: CheckWriter,
+export async function writeCheckRun(
+  writer: CheckRunWriter,
   head: CommitSha,
   run: CheckRunContent,
   { isNew, isAgain }: { readonly isNew: boolean; readonly isAgain: boolean },
 ): Promise<string | undefined> {
   const { octokit, target } = writer
   const existing =
-    isNew && !isAgain ? undefined : (await listOwnChecks(writer, head)).find(({ name }) => name === run.name)
+    isNew && !isAgain
+      ? undefined
+      : (await listBotCheckRuns(writer, head)).find(({ name }) => name === run.name)
   if (isAgain && existing?.external_id === run.digest && existing.status === run.status)
     return existing.html_url ?? undefined
   const [first = [], ...rest] = splitIntoChunks(run.annotations, annotationsPerRequest)
@@ -74,23 +76,23 @@ export async function writeCheck(
 }
 
 /** Judged by what was just read. */
-const shouldCreateCheckRun = ({ name }: CheckRunContent, present: readonly OwnCheck[]): boolean =>
+const shouldCreateCheckRun = ({ name }: CheckRunContent, present: readonly BotCheckRun[]): boolean =>
   present.every((one) => one.name !== name || one.isOver === true)
 
-const createdCheckSchema = z.object({
+const createdCheckRunSchema = z.object({
   checkRun: z
     .object({ name: z.string(), externalId: z.string().nullable(), permalink: z.string() })
     .nullable(),
 })
-const createdChecksSchema = z.record(z.string(), createdCheckSchema.nullable())
+const createdCheckRunsSchema = z.record(z.string(), createdCheckRunSchema.nullable())
 
 /** `repositoryId`: GitHub's global id, without which each run takes a request. Returns their addresses. */
-export async function writeChecks(
-  writer: CheckWriter,
+export async function writeCheckRuns(
+  writer: CheckRunWriter,
   { head, runs, present }: Extract<ForgeAction, { kind: 'put-checks' }>,
   { repositoryId, isAgain }: { readonly repositoryId: string | undefined; readonly isAgain: boolean },
 ): Promise<ReadonlyMap<string, string>> {
-  const there = present ?? (await listOwnChecks(writer, head)).map(toOwnCheck)
+  const there = present ?? (await listBotCheckRuns(writer, head)).map(toBotCheckRun)
   const fresh = runs.filter(
     (run) => shouldCreateCheckRun(run, there) && run.annotations.length <= annotationsPerRequest,
   )
@@ -98,20 +100,26 @@ export async function writeChecks(
   const made =
     repositoryId === undefined || together.length === 0
       ? new Map<string, string>()
-      : await createChecksInOneRequest(writer, repositoryId, head, together)
+      : await createCheckRunsInOneRequest(writer, repositoryId, head, together)
   const urls = new Map<string, string>()
   for (const run of runs) {
     const known = made.get(run.name)
     const how = { isNew: shouldCreateCheckRun(run, there), isAgain: isAgain || together.includes(run) }
-    const url = known ?? (await writeCheck(writer, head, run, how))
+    const url = known ?? (await writeCheckRun(writer, head, run, how))
     if (url !== undefined) urls.set(run.name, url)
   }
   return urls
 }
 
-type CheckRunView = Awaited<ReturnType<typeof listOwnChecks>>[number]
+type RestCheckRun = Awaited<ReturnType<typeof listBotCheckRuns>>[number]
 
-export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: CheckRunView): OwnCheck => ({
+export const toBotCheckRun = ({
+  name,
+  external_id,
+  status,
+  conclusion,
+  html_url,
+}: RestCheckRun): BotCheckRun => ({
   name,
   digest: external_id ?? '',
   isOver: status === 'completed',
@@ -123,8 +131,8 @@ export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: 
  * Creates runs by one request. Returns the addresses that GitHub confirms; the other runs are uncertain. Never
  * rejects.
  */
-async function createChecksInOneRequest(
-  { octokit }: CheckWriter,
+async function createCheckRunsInOneRequest(
+  { octokit }: CheckRunWriter,
   repository: string,
   head: CommitSha,
   runs: readonly CheckRunContent[],
@@ -138,7 +146,7 @@ async function createChecksInOneRequest(
     .graphql<unknown>(mutation, Object.fromEntries(inputs))
     // GitHub returns successes beside the errors.
     .catch((error: unknown) => (error as { data?: unknown }).data)
-  const read = createdChecksSchema.safeParse(data).data ?? {}
+  const read = createdCheckRunsSchema.safeParse(data).data ?? {}
   return new Map(
     Object.values(read).flatMap((one) => {
       const run = runs.find(({ name }) => name === one?.checkRun?.name)

@@ -1,5 +1,5 @@
 // Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
-import type { ForgeAction, OwnIssue } from '../../ports/forge.ts'
+import type { ForgeAction, BotIssue } from '../../ports/forge.ts'
 import type { CommentCache } from './comment-cache.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
@@ -33,13 +33,13 @@ interface IssueIdentityFields {
 }
 
 /** See Forge.findOwnIssue. Rejects with Octokit's errors. */
-export async function findOwnIssue(
+export async function findBotIssue(
   octokit: Octokit,
   target: RepositoryParams,
   { appId, login }: ActingApp,
   marker: string,
   number: number | undefined,
-): Promise<OwnIssue | undefined> {
+): Promise<BotIssue | undefined> {
   const home = `/repos/${target.owner}/${target.repo}`.toLowerCase()
   const isOwn = (issue: IssueIdentityFields) =>
     issue.performed_via_github_app?.id === appId &&
@@ -51,7 +51,7 @@ export async function findOwnIssue(
   if (number !== undefined) {
     try {
       const { data } = await octokit.rest.issues.get({ ...target, issue_number: number })
-      if (isOwn(data)) return toOwnIssue(data)
+      if (isOwn(data)) return toBotIssue(data)
     } catch (error) {
       // Deleted. An older issue may exist.
       if (toForgeError(error, `read issue ${number}`).code !== 'not-found') throw error
@@ -65,7 +65,7 @@ export async function findOwnIssue(
   })
   const own = written.filter(isOwn)
   const found = own.find(({ state }) => state === 'open') ?? own[0]
-  return found && toOwnIssue(found)
+  return found && toBotIssue(found)
 }
 
 type IssueAction = Extract<ForgeAction, { kind: 'open-issue' | 'edit-issue' | 'say-on-issue' }>
@@ -111,7 +111,7 @@ export async function performIssueAction(
   }
 }
 
-const toOwnIssue = ({ number, state, title, body }: IssueIdentityFields): OwnIssue => ({
+const toBotIssue = ({ number, state, title, body }: IssueIdentityFields): BotIssue => ({
   number,
   state: state === 'open' ? 'open' : 'closed',
   title,

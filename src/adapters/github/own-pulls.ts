@@ -1,25 +1,30 @@
 // Pull requests of our App on its dedicated branches: commits through GitHub's API, which signs them, a branch that only moves
 // forward, and a pull request that is opened once. Content from anyone else is not changed.
 import { toCommitSha, toPullNumber, type CommitSha, type PullNumber } from '../../pull-request/ids.ts'
-import { ownBranchPrefix, type ForgeAction, type OwnPull, type ForgeActionResult } from '../../ports/forge.ts'
+import {
+  botBranchPrefix,
+  type ForgeAction,
+  type BotPullRequest,
+  type ForgeActionResult,
+} from '../../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
-export type OwnPullAction = Extract<
+export type BotPullRequestAction = Extract<
   ForgeAction,
   { kind: 'write-commit' | 'move-own-branch' | 'open-own-pull' | 'edit-own-pull' | 'close-own-pull' }
 >
 
 /** See Forge.findOwnPull. Rejects with what Octokit rejects with. */
-export async function findOwnPull(
+export async function findBotPullRequest(
   octokit: Octokit,
   target: RepositoryParams,
   { login }: Pick<ActingApp, 'login'>,
   branch: string,
   base: string,
-): Promise<OwnPull | undefined> {
+): Promise<BotPullRequest | undefined> {
   const { data } = await octokit.rest.pulls.list({
     ...target,
     head: `${target.owner}:${branch}`,
@@ -43,7 +48,7 @@ export async function findOwnPull(
 }
 
 /** See Forge.mergedPull. Rejects with what Octokit rejects with. */
-export async function findMergedPull(
+export async function findMergedPullForCommit(
   octokit: Octokit,
   target: RepositoryParams,
   commit: CommitSha,
@@ -61,11 +66,11 @@ export async function findMergedPull(
 }
 
 /** Rejects with a ForgeError, or with what Octokit rejects with. */
-export async function performOwnPullAction(
+export async function performBotPullRequestAction(
   octokit: Octokit,
   target: RepositoryParams,
   acting: Pick<ActingApp, 'login'>,
-  action: OwnPullAction,
+  action: BotPullRequestAction,
 ): Promise<ForgeActionResult> {
   switch (action.kind) {
     case 'write-commit':
@@ -76,9 +81,9 @@ export async function performOwnPullAction(
     case 'open-own-pull': {
       const { branch, base, title, body, draft } = action
       // A lost response must not cause a duplicate, and a pull request that a person closed is not opened again.
-      const known = await findOwnPull(octokit, target, acting, branch, base)
+      const known = await findBotPullRequest(octokit, target, acting, branch, base)
       if (known) return { pull: known.pull }
-      requireOwnBranch(branch)
+      requireBotBranch(branch)
       try {
         const { data } = await octokit.rest.pulls.create({
           ...target,
@@ -91,7 +96,7 @@ export async function performOwnPullAction(
         return { pull: toPullNumber(data.number) }
       } catch (error) {
         // Lists lag. If GitHub rejects a second pull request for the branch, the first one exists.
-        const there = await findOwnPull(octokit, target, acting, branch, base).catch(() => undefined)
+        const there = await findBotPullRequest(octokit, target, acting, branch, base).catch(() => undefined)
         if (there) return { pull: there.pull }
         throw error
       }
@@ -141,7 +146,7 @@ async function fastForwardBranch(
   target: RepositoryParams,
   { branch, from, to }: Extract<ForgeAction, { kind: 'move-own-branch' }>,
 ): Promise<void> {
-  requireOwnBranch(branch)
+  requireBotBranch(branch)
   const there = await readBranchTip(octokit, target, branch)
   if (there === to) return
   if (there !== from)
@@ -156,8 +161,8 @@ async function fastForwardBranch(
   else await octokit.rest.git.updateRef({ ...target, ref: `heads/${branch}`, sha: to, force: false })
 }
 
-function requireOwnBranch(branch: string): void {
-  if (!branch.startsWith(ownBranchPrefix)) throw new Error(`${branch} is not a catalog-bot branch`)
+function requireBotBranch(branch: string): void {
+  if (!branch.startsWith(botBranchPrefix)) throw new Error(`${branch} is not a catalog-bot branch`)
 }
 
 async function readBranchTip(

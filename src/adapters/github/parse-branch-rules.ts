@@ -28,7 +28,7 @@ export type BranchRequirements = Pick<
 
 const mergeMethodSchema = z.enum(['merge', 'squash', 'rebase'])
 
-const checksParametersSchema = z.object({
+const requiredChecksParametersSchema = z.object({
   strict_required_status_checks_policy: z.boolean(),
   do_not_enforce_on_create: z.boolean().optional(),
   required_status_checks: z.array(
@@ -36,7 +36,7 @@ const checksParametersSchema = z.object({
   ),
 })
 
-const pullParametersSchema = z.object({
+const pullRequestParametersSchema = z.object({
   required_approving_review_count: z.number(),
   dismiss_stale_reviews_on_push: z.boolean(),
   require_code_owner_review: z.boolean(),
@@ -46,7 +46,7 @@ const pullParametersSchema = z.object({
   required_reviewers: z.array(z.unknown()).optional(),
 })
 
-const queueParametersSchema = z.object({
+const mergeQueueParametersSchema = z.object({
   merge_method: z.enum(['MERGE', 'SQUASH', 'REBASE']),
   max_entries_to_merge: z.number(),
 })
@@ -56,7 +56,7 @@ export const toRequiredCheck = (name: string, app: number | null | undefined): R
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
 /** Rules that don't prevent a fast-forward of an existing branch. */
-const ignoredRuleTypes = new Set([
+const ignoredBranchRuleTypes = new Set([
   'creation',
   'deletion',
   'non_fast_forward',
@@ -85,7 +85,7 @@ export function parseBranchRule({
     case 'workflows':
       return { workflows: true }
     case 'required_status_checks': {
-      const read = checksParametersSchema.safeParse(parameters).data
+      const read = requiredChecksParametersSchema.safeParse(parameters).data
       return read === undefined
         ? { others: [type] }
         : {
@@ -102,12 +102,12 @@ export function parseBranchRule({
     case 'merge_queue':
       return { mergeQueue: true, ...parseQueueSettings(parameters) }
     default:
-      return ignoredRuleTypes.has(type) ? undefined : { others: [type] }
+      return ignoredBranchRuleTypes.has(type) ? undefined : { others: [type] }
   }
 }
 
 function parsePullRule(parameters: unknown): Partial<BranchRequirements> {
-  const read = pullParametersSchema.safeParse(parameters).data
+  const read = pullRequestParametersSchema.safeParse(parameters).data
   if (read === undefined) return { others: ['pull_request'] }
   const { allowed_merge_methods, required_reviewers = [] } = read
   return {
@@ -124,14 +124,14 @@ function parsePullRule(parameters: unknown): Partial<BranchRequirements> {
 }
 
 function parseQueueSettings(parameters: unknown): { readonly queue?: MergeQueueSettings } {
-  const read = queueParametersSchema.safeParse(parameters).data
+  const read = mergeQueueParametersSchema.safeParse(parameters).data
   if (read === undefined) return {}
   const method = mergeMethodSchema.parse(read.merge_method.toLowerCase())
   return { queue: { method, largestGroup: read.max_entries_to_merge } }
 }
 
 /** Combined layers are as strict as the strictest one. */
-export function combineRequirements(parts: readonly Partial<BranchRequirements>[]): BranchRequirements {
+export function combineBranchRequirements(parts: readonly Partial<BranchRequirements>[]): BranchRequirements {
   const isAny = (test: (part: Partial<BranchRequirements>) => boolean | undefined) =>
     parts.some((part) => test(part) === true)
   const pulls = parts.flatMap(({ pullRequest }) => pullRequest ?? [])

@@ -8,7 +8,7 @@ import type { ActingApp } from './own-issues.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
 /** Returns the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
-export async function proposeTree(
+export async function proposeTreeAsPullRequest(
   octokit: Octokit,
   target: RepositoryParams,
   { login }: Pick<ActingApp, 'login'>,

@@ -1,7 +1,7 @@
 // Keeps our one comment on a pull request, even if another process took over while this one was paused.
 import type { PullNumber } from '../../pull-request/ids.ts'
-import type { ForgeAction, OwnComment, ForgeActionResult, ObservedComment } from '../../ports/forge.ts'
-import { findOwnComment, findOwnComments, dropCachedComments, type CommentReader } from './read-comments.ts'
+import type { ForgeAction, BotComment, ForgeActionResult, ObservedBotComment } from '../../ports/forge.ts'
+import { findBotComment, findBotComments, dropCachedComments, type CommentReader } from './read-comments.ts'
 
 /**
  * Milliseconds. A shorter pause can't lead to a takeover, which takes twelve seconds (server/serve.ts). After a longer
@@ -19,7 +19,7 @@ export async function putComment(
   const known =
     present !== undefined && !isStaleComment(present, reader)
       ? present
-      : await readObservedComment(reader, pull)
+      : await readObservedBotComment(reader, pull)
   const { comment } = known
   if (known.duplicates !== undefined) await deleteComments(reader, known.duplicates)
   if (comment?.body === body) return { updatedAt: comment.updatedAt }
@@ -36,21 +36,21 @@ export async function putComment(
     : { updatedAt: made.updatedAt }
 }
 
-const isStaleComment = ({ readAt }: ObservedComment, reader: CommentReader): boolean =>
+const isStaleComment = ({ readAt }: ObservedBotComment, reader: CommentReader): boolean =>
   getMonotonicNow(reader) - readAt > maxCommentReadAgeMs
 
 const getMonotonicNow = ({ monotonic }: CommentReader): number => monotonic?.() ?? performance.now()
 
-async function readObservedComment(reader: CommentReader, pull: PullNumber): Promise<ObservedComment> {
+async function readObservedBotComment(reader: CommentReader, pull: PullNumber): Promise<ObservedBotComment> {
   const readAt = getMonotonicNow(reader)
-  const comment = await findOwnComment(reader, pull)
+  const comment = await findBotComment(reader, pull)
   return { readAt, ...(comment && { comment }) }
 }
 
 /** Undefined: it no longer exists. */
 async function editComment(
   { octokit, repository }: CommentReader,
-  { id }: OwnComment,
+  { id }: BotComment,
   body: string,
 ): Promise<ForgeActionResult | undefined> {
   const target = { owner: repository.owner, repo: repository.name }
@@ -67,7 +67,7 @@ async function createComment(
   { octokit, repository }: CommentReader,
   pull: PullNumber,
   body: string,
-): Promise<OwnComment> {
+): Promise<BotComment> {
   const target = { owner: repository.owner, repo: repository.name }
   const { data } = await octokit.rest.issues.createComment({ ...target, issue_number: pull, body })
   return { id: data.id, body, updatedAt: data.updated_at }
@@ -77,9 +77,9 @@ async function createComment(
 async function deleteDuplicateComments(
   reader: CommentReader,
   pull: PullNumber,
-  made: OwnComment,
+  made: BotComment,
 ): Promise<ForgeActionResult> {
-  const [first, ...later] = await findOwnComments(reader, pull)
+  const [first, ...later] = await findBotComments(reader, pull)
   if (first === undefined || later.length === 0) return { updatedAt: made.updatedAt }
   await deleteComments(
     reader,

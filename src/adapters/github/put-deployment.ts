@@ -18,7 +18,7 @@ export async function putDeployment(
   })
   const own = known.find(({ performed_via_github_app }) => performed_via_github_app?.id === appId)
   const deployment = own?.id ?? (await createDeployment(octokit, target, commit, environment, isTransient))
-  const statuses = own === undefined ? [] : await readNewestStatus(octokit, target, deployment)
+  const statuses = own === undefined ? [] : await readNewestDeploymentStatus(octokit, target, deployment)
   const [last] = statuses
   if (last?.state === state && last.description === description) return
   await octokit.rest.repos.createDeploymentStatus({
@@ -53,7 +53,7 @@ async function createDeployment(
   return data.id
 }
 
-async function readNewestStatus(
+async function readNewestDeploymentStatus(
   octokit: Octokit,
   target: { readonly owner: string; readonly repo: string },
   deployment: number,

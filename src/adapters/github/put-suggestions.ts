@@ -1,14 +1,14 @@
 // Our suggestions on the lines of a pull request's diff: desired minus present, so that repeating a call changes nothing.
 // Outdated suggestions are deleted, or folded if they have replies.
-import type { Suggestion } from '../../report/suggestions.ts'
-import { suggestionMarker } from '../../report/suggestions.ts'
+import type { ReviewSuggestion } from '../../report/suggestions.ts'
+import { reviewSuggestionMarker } from '../../report/suggestions.ts'
 import type { ForgeAction } from '../../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
 import type { RepositoryParams } from './repository-params.ts'
 
-interface ReviewCommentView {
+interface RestReviewComment {
   readonly id: number
   readonly node_id: string
   readonly path: string
@@ -20,25 +20,25 @@ interface ReviewCommentView {
   readonly user: { readonly login: string; readonly type?: string } | null
 }
 
-const outdatedMarker = '<!-- catalog-bot:suggestion outdated -->'
+const outdatedSuggestionMarker = '<!-- catalog-bot:suggestion outdated -->'
 
 /** Rejects with Octokit's errors, unless GitHub rejects a line that is outside the diff. The comment shows every fix anyway. */
-export async function putSuggestions(
+export async function putReviewSuggestions(
   octokit: Octokit,
   target: RepositoryParams,
   { login }: Pick<ActingApp, 'login'>,
   { pull, head, suggestions }: Extract<ForgeAction, { kind: 'put-suggestions' }>,
 ): Promise<void> {
-  const all: readonly ReviewCommentView[] = await octokit.paginate(octokit.rest.pulls.listReviewComments, {
+  const all: readonly RestReviewComment[] = await octokit.paginate(octokit.rest.pulls.listReviewComments, {
     ...target,
     pull_number: pull,
     per_page: 100,
   })
-  const account = all.some(({ body }) => body.startsWith(suggestionMarker))
+  const account = all.some(({ body }) => body.startsWith(reviewSuggestionMarker))
     ? (await login()).toLowerCase()
     : ''
-  const own = all.filter((comment) => isOwnComment(comment, account))
-  const unchanged = new Set<ReviewCommentView>()
+  const own = all.filter((comment) => isBotSuggestionComment(comment, account))
+  const unchanged = new Set<RestReviewComment>()
   const missing = suggestions.filter((wanted) => {
     const there = own.find((comment) => !unchanged.has(comment) && isSameSuggestion(comment, wanted))
     if (there) unchanged.add(there)
@@ -46,18 +46,19 @@ export async function putSuggestions(
   })
   for (const comment of own) {
     if (unchanged.has(comment)) continue
-    if (all.some((other) => other.in_reply_to_id === comment.id)) await markOutdated(octokit, target, comment)
+    if (all.some((other) => other.in_reply_to_id === comment.id))
+      await markSuggestionOutdated(octokit, target, comment)
     else await octokit.rest.pulls.deleteReviewComment({ ...target, comment_id: comment.id })
   }
-  if (missing.length > 0) await createSuggestions(octokit, target, pull, head, missing)
+  if (missing.length > 0) await createReviewSuggestions(octokit, target, pull, head, missing)
 }
 
-async function createSuggestions(
+async function createReviewSuggestions(
   octokit: Octokit,
   target: RepositoryParams,
   pull: number,
   head: string,
-  missing: readonly Suggestion[],
+  missing: readonly ReviewSuggestion[],
 ): Promise<void> {
   try {
     await octokit.rest.pulls.createReview({
@@ -80,10 +81,10 @@ async function createSuggestions(
 }
 
 /** Keeps its replies readable, and marks its text as outdated, so that it is not found again. */
-async function markOutdated(
+async function markSuggestionOutdated(
   octokit: Octokit,
   target: RepositoryParams,
-  { id, node_id, body }: ReviewCommentView,
+  { id, node_id, body }: RestReviewComment,
 ): Promise<void> {
   await octokit.graphql(
     'mutation FoldComment($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }',
@@ -92,22 +93,25 @@ async function markOutdated(
   await octokit.rest.pulls.updateReviewComment({
     ...target,
     comment_id: id,
-    body: body.replace(suggestionMarker, outdatedMarker),
+    body: body.replace(reviewSuggestionMarker, outdatedSuggestionMarker),
   })
 }
 
 /** GitHub does not say which App wrote a review comment; no person can have a bot's account name (T56). */
-function isOwnComment({ user, body, in_reply_to_id }: ReviewCommentView, account: string): boolean {
+function isBotSuggestionComment({ user, body, in_reply_to_id }: RestReviewComment, account: string): boolean {
   return (
     account !== '' &&
     user?.type === 'Bot' &&
     user.login.toLowerCase() === account &&
     in_reply_to_id === undefined &&
-    body.startsWith(suggestionMarker)
+    body.startsWith(reviewSuggestionMarker)
   )
 }
 
-function isSameSuggestion({ path, line, start_line, body }: ReviewCommentView, wanted: Suggestion): boolean {
+function isSameSuggestion(
+  { path, line, start_line, body }: RestReviewComment,
+  wanted: ReviewSuggestion,
+): boolean {
   return (
     path === wanted.path &&
     line === wanted.last &&

@@ -1,7 +1,7 @@
 // Reads GitHub's limits and limit rejections from its answers.
 import type { RateLimitResource } from './budget/request-cost.ts'
 
-type GetHeader = (name: string) => string | null | undefined
+type HeaderGetter = (name: string) => string | null | undefined
 
 export interface RateLimitQuota {
   readonly resource: RateLimitResource | undefined
@@ -20,25 +20,25 @@ export interface RateLimitRejection {
   readonly seconds?: number
 }
 
-const maxWaitSeconds = 3600
+const maxRateLimitWaitSeconds = 3600
 /** Seconds to wait by default. GitHub asks for at least a minute. */
-export const defaultWaitSeconds = 60
+export const defaultRateLimitWaitSeconds = 60
 
 /** Undefined: not in the answer. `now`: used if the answer has no time. */
-export function parseQuota(headers: GetHeader, now: number): RateLimitQuota | undefined {
+export function parseQuota(headers: HeaderGetter, now: number): RateLimitQuota | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     parseHeaderNumber(headers(`x-ratelimit-${name}`)),
   )
   if (limit === undefined || remaining === undefined || reset === undefined || limit <= 0) return undefined
   const named = headers('x-ratelimit-resource')
   const resource = named === 'core' || named === 'graphql' || named === 'search' ? named : undefined
-  return { resource, limit, remaining, reset, resetsIn: getSecondsUntilReset(reset, headers, now) }
+  return { resource, limit, remaining, reset, resetsIn: getMsUntilRateLimitReset(reset, headers, now) }
 }
 
 /** Undefined: not caused by a limit. `message`: GitHub's message. */
 export function parseRateLimitRejection(
   status: number,
-  headers: GetHeader,
+  headers: HeaderGetter,
   message: string,
 ): RateLimitRejection | undefined {
   const usedUp = headers('x-ratelimit-remaining') === '0'
@@ -49,11 +49,12 @@ export function parseRateLimitRejection(
     // GraphQL rejects with a 200.
     (status === 200 && isRateLimitMessage(message))
   if (!isLimit) return undefined
-  if (after !== undefined && after > 0) return { kind: 'secondary', seconds: Math.min(after, maxWaitSeconds) }
+  if (after !== undefined && after > 0)
+    return { kind: 'secondary', seconds: Math.min(after, maxRateLimitWaitSeconds) }
   const reset = parseHeaderNumber(headers('x-ratelimit-reset'))
   if (!usedUp || reset === undefined || reset <= 0) return { kind: usedUp ? 'primary' : 'secondary' }
-  const seconds = Math.ceil(getSecondsUntilReset(reset, headers, Date.now()) / 1000)
-  return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), maxWaitSeconds) }
+  const seconds = Math.ceil(getMsUntilRateLimitReset(reset, headers, Date.now()) / 1000)
+  return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), maxRateLimitWaitSeconds) }
 }
 
 /** Anchored to GitHub's own sentences (old and new servers, GraphQL), so quoted text doesn't match. */
@@ -63,7 +64,7 @@ const isRateLimitMessage = (message: string): boolean =>
   )
 
 /** One second more, because the reset happens within the named second. */
-function getSecondsUntilReset(reset: number, headers: GetHeader, now: number): number {
+function getMsUntilRateLimitReset(reset: number, headers: HeaderGetter, now: number): number {
   const theirs = Date.parse(headers('date') ?? '') || now
   return reset * 1000 - theirs + 1000
 }

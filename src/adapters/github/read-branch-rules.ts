@@ -5,15 +5,15 @@ import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { BranchRules, MergeMethod } from '../../policy/branch-rules.ts'
 import { temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
 import {
-  branchSchema,
-  parseProtection,
-  parseUpdateRule,
+  branchResponseSchema,
+  parseBranchProtection,
+  parseRefUpdateRule,
   parseRequiredChecks,
-  updateRuleQuery,
+  refUpdateRuleQuery,
 } from './classic-protection.ts'
 import { toForgeError, type ForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
-import { parseBranchRule, blocksStagingBranch, combineRequirements } from './parse-branch-rules.ts'
+import { parseBranchRule, blocksStagingBranch, combineBranchRequirements } from './parse-branch-rules.ts'
 import type { RuleBypassMode, BranchRequirements, AppliedBranchRule } from './parse-branch-rules.ts'
 
 /** The part of an Octokit that reads rules: the App's, or one with another token. */
@@ -42,7 +42,7 @@ export async function readBranchRules(
     ...rules.flatMap((rule) => parseBranchRule(rule) ?? []),
     ...(await reading.readProtection(branch, rules)),
   ]
-  const { allowedMethods, ...requirements } = combineRequirements(parts)
+  const { allowedMethods, ...requirements } = combineBranchRequirements(parts)
   return {
     branch,
     owner: settings.owner,
@@ -170,7 +170,7 @@ class BranchRulesReader {
     branch: string,
     rules: readonly AppliedBranchRule[],
   ): Promise<readonly Partial<BranchRequirements>[]> {
-    const shown = branchSchema.parse(
+    const shown = branchResponseSchema.parse(
       await this.#get(`read the branch ${branch}`, 'GET /repos/{owner}/{repo}/branches/{branch}', { branch }),
     )
     const isNone = shown.protected === false || shown.protection?.enabled === false
@@ -182,7 +182,7 @@ class BranchRulesReader {
         : [{ checks: { required: parseRequiredChecks(status), strict: false } }]
     const answer = await this.#protection(branch)
     if (answer === 'none') return checks
-    const requirements = answer === 'unknown' ? undefined : parseProtection(answer, this.#options.app)
+    const requirements = answer === 'unknown' ? undefined : parseBranchProtection(answer, this.#options.app)
     if (requirements !== undefined) return [...checks, requirements]
     const bound = await this.#updateRule(branch, rules)
     this.unread.push(
@@ -214,11 +214,11 @@ class BranchRulesReader {
   ): Promise<readonly Partial<BranchRequirements>[]> {
     if (!this.#options.isApp) return []
     try {
-      const answer = await this.#octokit.graphql(updateRuleQuery, {
+      const answer = await this.#octokit.graphql(refUpdateRuleQuery, {
         ...this.#target,
         ref: `refs/heads/${branch}`,
       })
-      const requirements = parseUpdateRule(answer)
+      const requirements = parseRefUpdateRule(answer)
       if (requirements === undefined) return []
       // Rulesets are more exact: one that exempts us for pull requests only blocks pushes.
       const isKnown = rules.some(

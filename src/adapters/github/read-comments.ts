@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { maxCommandLines } from '../../pull-request/command.ts'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import type { PullComment, RepositoryName } from '../../pull-request/snapshot.ts'
-import { toPullKey } from '../../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../../pull-request/repository-key.ts'
 import { commentMarker } from '../../report/report.ts'
-import type { OwnComment } from '../../ports/forge.ts'
+import type { BotComment } from '../../ports/forge.ts'
 import type { CommentCache, CachedComments } from './comment-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { splitIntoChunks } from './own-checks.ts'
@@ -26,7 +26,7 @@ export interface CommentReader {
   readonly monotonic?: (() => number) | undefined
 }
 
-interface CommentView {
+interface RestIssueComment {
   readonly id: number
   readonly node_id?: string
   readonly user: ApiAccount | null
@@ -50,9 +50,9 @@ export async function readComments(
   count: number | undefined,
   skipCache: boolean,
 ): Promise<readonly PullComment[]> {
-  const cached = skipCache ? undefined : reader.cache?.get(toPullKey(reader.repository, pull))
+  const cached = skipCache ? undefined : reader.cache?.get(toPullRequestKey(reader.repository, pull))
   if (cached !== undefined && count !== undefined) {
-    const since = await readCommentsSince(reader, pull, cached)
+    const since = await readCommentsUpdatedSince(reader, pull, cached)
     const now = since.comments.size > count ? await dropDeletedComments(reader, pull, since) : since
     if (now.comments.size === count) return [...now.comments.values()]
   }
@@ -60,13 +60,13 @@ export async function readComments(
 }
 
 /** Our own report on a pull request, as it is now. Anyone can write our marker: only what our App wrote is ours (T56). */
-export async function findOwnComment(
+export async function findBotComment(
   reader: CommentReader,
   pull: PullNumber,
-): Promise<OwnComment | undefined> {
+): Promise<BotComment | undefined> {
   const { octokit, repository, cache } = reader
-  const before = cache?.get(toPullKey(reader.repository, pull))
-  const cached = before && (await readCommentsSince(reader, pull, before))
+  const before = cache?.get(toPullRequestKey(reader.repository, pull))
+  const cached = before && (await readCommentsUpdatedSince(reader, pull, before))
   const id = (cached ?? (await readAllComments(reader, pull))).own
   if (id === undefined) return undefined
   try {
@@ -75,7 +75,7 @@ export async function findOwnComment(
       repo: repository.name,
       comment_id: id,
     })
-    if ((await isOwnComment(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
+    if ((await isBotComment(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
       return { id, body: data.body ?? '', updatedAt: data.updated_at }
   } catch (error) {
     if ((error as { status?: unknown }).status !== 404) throw error
@@ -86,20 +86,20 @@ export async function findOwnComment(
 }
 
 /** All our reports in order, read fresh. A paused process can leave more than one. */
-export async function findOwnComments(
+export async function findBotComments(
   reader: CommentReader,
   pull: PullNumber,
-): Promise<readonly OwnComment[]> {
-  const own: OwnComment[] = []
+): Promise<readonly BotComment[]> {
+  const own: BotComment[] = []
   for (const view of await listComments(reader, pull))
-    if (await isOwnComment(view, reader))
+    if (await isBotComment(view, reader))
       own.push({ id: view.id, body: view.body ?? '', updatedAt: view.updated_at })
   return own.toSorted((a, b) => a.id - b.id)
 }
 
 /** The remembered comments were wrong. */
 export function dropCachedComments(reader: CommentReader, pull: PullNumber): void {
-  reader.cache?.drop(toPullKey(reader.repository, pull))
+  reader.cache?.drop(toPullRequestKey(reader.repository, pull))
 }
 
 /** Remembers all of them, where they were read otherwise. `own`: our own report among them. */
@@ -110,7 +110,7 @@ export function cacheComments(
   own: number | undefined,
 ): void {
   const byId = new Map(comments.map((comment) => [comment.id, comment]))
-  reader.cache?.set(toPullKey(reader.repository, pull), { comments: byId, own })
+  reader.cache?.set(toPullRequestKey(reader.repository, pull), { comments: byId, own })
 }
 
 async function readAllComments(
@@ -118,11 +118,11 @@ async function readAllComments(
   pull: PullNumber,
 ): Promise<Omit<CachedComments, 'readAt'>> {
   const read = await toCachedComments(reader, new Map(), await listComments(reader, pull))
-  reader.cache?.set(toPullKey(reader.repository, pull), read)
+  reader.cache?.set(toPullRequestKey(reader.repository, pull), read)
   return read
 }
 
-async function readCommentsSince(reader: CommentReader, pull: PullNumber, cached: CachedComments) {
+async function readCommentsUpdatedSince(reader: CommentReader, pull: PullNumber, cached: CachedComments) {
   const last = [...cached.comments.values()].reduce(
     (latest, { updatedAt }) => Math.max(latest, Date.parse(updatedAt)),
     0,
@@ -135,14 +135,14 @@ async function readCommentsSince(reader: CommentReader, pull: PullNumber, cached
     cached.own,
   )
   const now = { ...read, readAt: cached.readAt }
-  reader.cache?.set(toPullKey(reader.repository, pull), now)
+  reader.cache?.set(toPullRequestKey(reader.repository, pull), now)
   return now
 }
 
 /** GitHub takes at most 100 ids in one list. */
 const maxCommentIdsPerList = 100
 const maxCommentIdsPerQuery = 25 * maxCommentIdsPerList
-const existingIdsSchema = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
+const existingCommentIdsSchema = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
 
 /**
  * Without the comments that GitHub doesn't have any more. One request tells that of 2,500 comments; reading them all again
@@ -167,7 +167,7 @@ async function dropDeletedComments(
       .graphql<unknown>(query, lists)
       // GitHub lists an error beside the data for each id that it doesn't have.
       .catch((error: unknown) => (error as { data?: unknown }).data)
-    const existingIds = existingIdsSchema.safeParse(answer).data ?? {}
+    const existingIds = existingCommentIdsSchema.safeParse(answer).data ?? {}
     for (const [name, list] of Object.entries(lists))
       for (const [at, node] of list.entries()) if (existingIds[name]?.[at] === null) deletedIds.add(node)
   }
@@ -176,20 +176,20 @@ async function dropDeletedComments(
   )
   const own = cached.own !== undefined && comments.has(cached.own) ? cached.own : undefined
   const remaining = { comments, own, readAt: cached.readAt }
-  cache?.set(toPullKey(repository, pull), remaining)
+  cache?.set(toPullRequestKey(repository, pull), remaining)
   return remaining
 }
 
 async function toCachedComments(
   reader: CommentReader,
   known: ReadonlyMap<number, PullComment>,
-  views: readonly CommentView[],
+  views: readonly RestIssueComment[],
   own?: number,
 ): Promise<Omit<CachedComments, 'readAt'>> {
   const comments = new Map(known)
   for (const view of views) {
     comments.set(view.id, toComment(view))
-    if (own === undefined && (await isOwnComment(view, reader))) own = view.id
+    if (own === undefined && (await isBotComment(view, reader))) own = view.id
   }
   return { comments, own }
 }
@@ -198,7 +198,7 @@ function listComments(
   { octokit, repository }: CommentReader,
   pull: PullNumber,
   since?: string,
-): Promise<readonly CommentView[]> {
+): Promise<readonly RestIssueComment[]> {
   return octokit.paginate(octokit.rest.issues.listComments, {
     owner: repository.owner,
     repo: repository.name,
@@ -212,8 +212,8 @@ function listComments(
  * Whether our App wrote it. GitHub does not always say which App wrote a comment (some servers never do): then our bot's
  * account tells it, whose name no person and no other App can have. What another App wrote is never ours.
  */
-async function isOwnComment(
-  view: Pick<CommentView, 'body' | 'performed_via_github_app' | 'user'>,
+async function isBotComment(
+  view: Pick<RestIssueComment, 'body' | 'performed_via_github_app' | 'user'>,
   { appId, login }: CommentReader,
 ): Promise<boolean> {
   if (view.body?.startsWith(commentMarker) !== true) return false
@@ -225,26 +225,26 @@ async function isOwnComment(
   )
 }
 
-function toComment(view: CommentView): PullComment {
+function toComment(view: RestIssueComment): PullComment {
   return {
     id: view.id,
     ...(view.node_id !== undefined && { node: view.node_id }),
     author: toPerson(view.user),
-    body: extractOpening(view.body ?? ''),
+    body: extractCommandLines(view.body ?? ''),
     createdAt: view.created_at,
     updatedAt: view.updated_at,
   }
 }
 
 /** Longer first lines can't be a command. */
-const maxOpeningLength = 8192
+const maxCommandLinesLength = 8192
 
 /**
  * The lines that can contain a command; the rest of a comment of 64 KB is dropped. A line that is cut in the middle
  * could look like another command.
  */
-export function extractOpening(body: string): string {
-  const lines = body.slice(0, maxOpeningLength).split(/\r\n|\n|\r/)
+export function extractCommandLines(body: string): string {
+  const lines = body.slice(0, maxCommandLinesLength).split(/\r\n|\n|\r/)
   if (lines.length > maxCommandLines) return lines.slice(0, maxCommandLines).join('\n')
-  return body.length > maxOpeningLength ? '' : body
+  return body.length > maxCommandLinesLength ? '' : body
 }

@@ -4,20 +4,20 @@
 import { z } from 'zod'
 import { toCommitSha, type CommitSha } from '../../pull-request/ids.ts'
 import type { PullComment, RepositoryName, PullReview } from '../../pull-request/snapshot.ts'
-import type { OwnCheck, OwnComment } from '../../ports/forge.ts'
+import type { BotCheckRun, BotComment } from '../../ports/forge.ts'
 import { commentMarker } from '../../report/report.ts'
 import type { Octokit } from './github-app.ts'
 import {
-  hasSameFacts,
+  hasSamePullFields,
   graphqlPullSchema,
   graphqlPullFragment,
   toReviewsAndComments,
-  type PullFacts,
+  type ComparablePullFields,
   type GraphqlPull,
 } from './graphql-pull.ts'
 
 /** A pull request as REST has just shown it. */
-export interface PullHeader extends PullFacts {
+export interface RestPullFields extends ComparablePullFields {
   /** How many there are: a server that lags behind has fewer. */
   readonly comments: number
 }
@@ -29,14 +29,14 @@ export interface PullDetails {
   readonly base: CommitSha
   readonly defaultBranch: string | undefined
   /** Our check runs on the head. Absent: they are not all here. */
-  readonly checks?: readonly OwnCheck[]
+  readonly checks?: readonly BotCheckRun[]
   /** Our own reports, first to last. */
-  readonly reports: readonly OwnComment[]
+  readonly reports: readonly BotComment[]
 }
 
 /** Of an App, a commit has one suite of check runs; of ours in it, some ten names. */
-const maxSuites = 5
-const maxRunsPerSuite = 50
+const maxCheckSuites = 5
+const maxCheckRunsPerSuite = 50
 
 const pullDetailsQuery = `query PullAtOnce(
   $owner: String!, $name: String!, $pull: Int!, $base: String!, $head: GitObjectID!, $app: Int!
@@ -45,8 +45,8 @@ const pullDetailsQuery = `query PullAtOnce(
     defaultBranchRef { name }
     ref(qualifiedName: $base) { target { oid } }
     object(oid: $head) { ... on Commit {
-      checkSuites(first: ${maxSuites}, filterBy: { appId: $app }) { totalCount nodes {
-        checkRuns(first: ${maxRunsPerSuite}, filterBy: { checkType: LATEST }) { totalCount nodes { name externalId status conclusion permalink } }
+      checkSuites(first: ${maxCheckSuites}, filterBy: { appId: $app }) { totalCount nodes {
+        checkRuns(first: ${maxCheckRunsPerSuite}, filterBy: { checkType: LATEST }) { totalCount nodes { name externalId status conclusion permalink } }
       } }
     } }
     pullRequest(number: $pull) { ...ShownPull }
@@ -86,7 +86,7 @@ type PullDetailsResponse = z.infer<typeof pullDetailsSchema>['repository']
 export async function readPullDetails(
   octokit: Octokit,
   { owner, name }: RepositoryName,
-  before: PullHeader,
+  before: RestPullFields,
   { appId, login }: { readonly appId: number; readonly login: () => Promise<string> },
 ): Promise<PullDetails | undefined> {
   const { comments, ...facts } = before
@@ -99,22 +99,24 @@ export async function readPullDetails(
   if (parsed === undefined) return undefined
   const { pullRequest, ref, defaultBranchRef } = parsed.repository
   // A change in between appears in only one of the two.
-  if (!hasSameFacts(facts, pullRequest) || pullRequest.comments.totalCount !== comments) return undefined
+  if (!hasSamePullFields(facts, pullRequest) || pullRequest.comments.totalCount !== comments) return undefined
   const thread = toReviewsAndComments(pullRequest)
   if (thread === undefined) return undefined
-  const checks = parseOwnChecks(parsed.repository)
+  const checks = parseBotCheckRuns(parsed.repository)
   return {
     ...thread,
     base: toCommitSha(ref.target.oid),
     defaultBranch: defaultBranchRef?.name,
     ...(checks && { checks }),
-    reports: await findOwnReportComments(pullRequest, thread.comments, login),
+    reports: await findBotReportComments(pullRequest, thread.comments, login),
   }
 }
 
-function parseOwnChecks({ object: { checkSuites } }: PullDetailsResponse): readonly OwnCheck[] | undefined {
+function parseBotCheckRuns({
+  object: { checkSuites },
+}: PullDetailsResponse): readonly BotCheckRun[] | undefined {
   if (!checkSuites || checkSuites.totalCount !== checkSuites.nodes.length) return undefined
-  const all: OwnCheck[] = []
+  const all: BotCheckRun[] = []
   for (const { checkRuns } of checkSuites.nodes) {
     if (checkRuns === null || checkRuns.totalCount !== checkRuns.nodes.length) return undefined
     for (const { name, externalId, status, conclusion, permalink } of checkRuns.nodes)
@@ -130,11 +132,11 @@ function parseOwnChecks({ object: { checkSuites } }: PullDetailsResponse): reado
 }
 
 /** Identified by our App's account, whose name no one else can have. Anyone can write our marker (T56). */
-async function findOwnReportComments(
+async function findBotReportComments(
   { comments }: GraphqlPull,
   thread: readonly PullComment[],
   login: () => Promise<string>,
-): Promise<readonly OwnComment[]> {
+): Promise<readonly BotComment[]> {
   const marked = comments.nodes.flatMap(({ body, updatedAt }, at) => {
     const comment = thread[at]
     return comment?.author?.kind === 'bot' && body.startsWith(commentMarker)

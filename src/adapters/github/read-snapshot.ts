@@ -3,18 +3,18 @@
 import { toCommitSha, toPullNumber, type PullNumber } from '../../pull-request/ids.ts'
 import type { RepositoryName, PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
-import type { PullAuthorAndSize, OwnReports, PullSize } from '../../ports/forge.ts'
+import type { PullAuthorAndSize, BotReports, PullSize } from '../../ports/forge.ts'
 import type { CommentCache } from './comment-cache.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson, type ApiAccount } from './person.ts'
-import { readPullDetails, type PullDetails, type PullHeader } from './read-pull-details.ts'
+import { readPullDetails, type PullDetails, type RestPullFields } from './read-pull-details.ts'
 import { cacheComments, readComments } from './read-comments.ts'
 import type { RepositoryCache } from './repository-cache.ts'
 import { maxEntriesPerPullList, toReviewState } from './graphql-pull.ts'
 
 export { toPerson } from './person.ts'
 
-const maxAttempts = 3
+const maxSnapshotAttempts = 3
 
 export interface SnapshotOptions {
   readonly appId?: number
@@ -29,7 +29,7 @@ export interface SnapshotOptions {
   /** Hears the pull request's size and is awaited before the rest is read. */
   readonly onCounts?: ((counted: PullAuthorAndSize) => Promise<void>) | undefined
   /** Receives our own reports on it, if the same requests return them. */
-  readonly onOwnReports?: ((present: OwnReports) => void) | undefined
+  readonly onOwnReports?: ((present: BotReports) => void) | undefined
   /** Milliseconds on a monotonic clock. */
   readonly monotonic?: (() => number) | undefined
   /** Remembers facts about the repository. */
@@ -46,7 +46,7 @@ export async function readSnapshot(
   const doing = `read pull request ${repository.owner}/${repository.name}#${pull}`
   const target = { owner: repository.owner, repo: repository.name }
   try {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxSnapshotAttempts; attempt++) {
       const before = await readPull(octokit, target, pull)
       if (before === null) return null
       options.repositoryCache?.setId(repository, before.base.repo.node_id)
@@ -55,7 +55,7 @@ export async function readSnapshot(
       const atOnce =
         attempt === 0 ? await tryReadPullDetails(octokit, repository, before, options) : undefined
       if (atOnce !== undefined) return toSnapshot(repository, before, atOnce)
-      const lists = await readPullLists(octokit, repository, before, options)
+      const lists = await readPullReviewsCommentsAndBase(octokit, repository, before, options)
       const after = await readPull(octokit, target, pull)
       if (after === null) return null
       const agrees =
@@ -72,14 +72,14 @@ export async function readSnapshot(
   throw new ForgeError('inconsistent', `could not ${doing}: it kept changing while it was being read`)
 }
 
-type PullView = NonNullable<Awaited<ReturnType<typeof readPull>>>
-type PullLists = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
+type RestPullRequest = NonNullable<Awaited<ReturnType<typeof readPull>>>
+type PullReviewsCommentsAndBase = Pick<PullSnapshot, 'reviews' | 'comments' | 'base'>
 
 /** One request instead of four, plus another one if the first answer is incomplete. */
 async function tryReadPullDetails(
   octokit: Octokit,
   repository: RepositoryName,
-  before: PullView,
+  before: RestPullRequest,
   {
     appId = 0,
     login,
@@ -93,7 +93,7 @@ async function tryReadPullDetails(
   if (login === undefined || getCommentCount(before) > Math.min(maxEntries, maxEntriesPerPullList))
     return undefined
   const readAt = monotonic()
-  const details = await readPullDetails(octokit, repository, toPullHeader(before), { appId, login })
+  const details = await readPullDetails(octokit, repository, toRestPullFields(before), { appId, login })
   if (details === undefined) return undefined
   const { checks, reports, defaultBranch } = details
   const [comment, ...doubled] = reports
@@ -110,12 +110,12 @@ async function tryReadPullDetails(
   return details
 }
 
-async function readPullLists(
+async function readPullReviewsCommentsAndBase(
   octokit: Octokit,
   repository: RepositoryName,
-  before: PullView,
+  before: RestPullRequest,
   { appId = 0, login, commentCache: cache, skipCache = false, maxEntries = Infinity }: SnapshotOptions,
-): Promise<PullLists> {
+): Promise<PullReviewsCommentsAndBase> {
   const target = { owner: repository.owner, repo: repository.name }
   const pull = toPullNumber(before.number)
   const isTalkative = getCommentCount(before) > maxEntries
@@ -129,7 +129,7 @@ async function readPullLists(
   return { reviews: reviews.map(toReview), comments, base: toCommitSha(base.data.object.sha) }
 }
 
-function toPullHeader(pull: PullView): PullHeader {
+function toRestPullFields(pull: RestPullRequest): RestPullFields {
   return {
     pull: toPullNumber(pull.number),
     title: pull.title,
@@ -148,12 +148,12 @@ function toPullHeader(pull: PullView): PullHeader {
 
 function toSnapshot(
   repository: RepositoryName,
-  pull: PullView,
-  { reviews, comments, base }: PullLists,
+  pull: RestPullRequest,
+  { reviews, comments, base }: PullReviewsCommentsAndBase,
   maxEntries = Infinity,
 ): PullSnapshot {
-  const { comments: _count, ...facts } = toPullHeader(pull)
-  const excess = describeExcess(getCommentCount(pull), reviews.length, maxEntries)
+  const { comments: _count, ...facts } = toRestPullFields(pull)
+  const excess = describeExcessPullEntries(getCommentCount(pull), reviews.length, maxEntries)
   return {
     repository,
     ...facts,
@@ -227,7 +227,11 @@ async function readReviews(
   })
 }
 
-function describeExcess(comments: number, reviews: number, maxEntries: number): string | undefined {
+function describeExcessPullEntries(
+  comments: number,
+  reviews: number,
+  maxEntries: number,
+): string | undefined {
   const [noun, count] = comments > maxEntries ? ['comments', comments] : ['reviews', reviews]
   return count > maxEntries
     ? `the pull request has ${comments > maxEntries ? '' : 'more than '}${(comments > maxEntries ? count : maxEntries).toLocaleString('en')} ${noun}; catalog-bot reads at most ${maxEntries.toLocaleString('en')}`

@@ -9,7 +9,7 @@ import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 import { createInstallationBudgets } from './budget/installation-budgets.ts'
 import { documentedGitHubLimits, noGitHubLimits } from './budget/github-limits.ts'
-import { defaultReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
+import { defaultQuotaReserves, type QuotaReserveByWorkClass, type WorkClass } from './budget/work-class.ts'
 import { parsedResponseOptions } from './parsed-response.ts'
 
 export interface TokenClientOptions {
@@ -36,16 +36,16 @@ const appLoginPattern = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedGitHubLimits.writePause } = options
   const quiet = {
-    debug: ignoreLogMessage,
-    info: ignoreLogMessage,
-    warn: ignoreLogMessage,
-    error: ignoreLogMessage,
+    debug: discardLogMessage,
+    info: discardLogMessage,
+    warn: discardLogMessage,
+    error: discardLogMessage,
   }
   const OurOctokit = RestOctokit.plugin(createApiVersionPlugin(warn))
   const budgets = createInstallationBudgets({
     clock,
     limits: throttle ? { ...documentedGitHubLimits, writePause } : noGitHubLimits,
-    reserves: options.reserves ?? defaultReserves,
+    reserves: options.reserves ?? defaultQuotaReserves,
   })
   const clientFor = (work: WorkClass) => {
     const octokit = new OurOctokit({
@@ -97,4 +97,4 @@ async function readAppId(octokit: RestOctokit, slug: string): Promise<number> {
   }
 }
 
-const ignoreLogMessage = () => undefined
+const discardLogMessage = () => undefined

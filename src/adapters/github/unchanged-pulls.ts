@@ -4,12 +4,12 @@ import { z } from 'zod'
 import type { PullNumber } from '../../pull-request/ids.ts'
 import type { GitHubAccount, RepositoryName, PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { Octokit } from './github-app.ts'
-import { extractOpening } from './read-comments.ts'
+import { extractCommandLines } from './read-comments.ts'
 import {
   formatAccount,
-  hasAllListEntries,
-  toGraphqlPerson,
-  hasSameFacts,
+  hasAllPullListEntries,
+  toGitHubAccountFromGraphql,
+  hasSamePullFields,
   graphqlPullSchema,
   graphqlPullFragment,
   type GraphqlPull,
@@ -43,23 +43,24 @@ ${graphqlPullFragment}`
     ).data
     for (const snapshot of part) {
       const now = graphqlPullSchema.safeParse(answer?.repository[`p${snapshot.pull}`]).data
-      if (now !== undefined && isUnchanged(snapshot, now)) same.add(snapshot.pull)
+      if (now !== undefined && isPullUnchanged(snapshot, now)) same.add(snapshot.pull)
     }
   }
   return same
 }
 
-function isUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
-  if (!hasAllListEntries(now)) return false
+function isPullUnchanged(then: PullSnapshot, now: GraphqlPull): boolean {
+  if (!hasAllPullListEntries(now)) return false
   if (then.excess !== undefined || then.stacked) return false
   return (
-    hasSameFacts(then, now) &&
-    JSON.stringify(getSnapshotDiscussion(then)) === JSON.stringify(getCurrentDiscussion(now))
+    hasSamePullFields(then, now) &&
+    JSON.stringify(getComparableSnapshotDiscussion(then)) ===
+      JSON.stringify(getComparableGraphqlDiscussion(now))
   )
 }
 
 /** What people said, in one shape for both, without our own comment. */
-function getSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
+function getComparableSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
   return {
     reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
@@ -75,7 +76,9 @@ function getSnapshotDiscussion({ reviews, comments }: PullSnapshot) {
   }
 }
 
-function getCurrentDiscussion(now: GraphqlPull): ReturnType<typeof getSnapshotDiscussion> {
+function getComparableGraphqlDiscussion(
+  now: GraphqlPull,
+): ReturnType<typeof getComparableSnapshotDiscussion> {
   return {
     reviews: now.reviews.nodes
       .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
@@ -91,7 +94,9 @@ function getCurrentDiscussion(now: GraphqlPull): ReturnType<typeof getSnapshotDi
     comments: now.comments.nodes
       .filter(({ author }) => author?.__typename === 'User')
       .map(({ fullDatabaseId, createdAt, updatedAt, body, author }) =>
-        [fullDatabaseId, createdAt, updatedAt, formatGraphqlPerson(author), extractOpening(body)].join(' '),
+        [fullDatabaseId, createdAt, updatedAt, formatGraphqlPerson(author), extractCommandLines(body)].join(
+          ' ',
+        ),
       )
       .toSorted(),
   }
@@ -101,7 +106,7 @@ const formatPerson = (person: GitHubAccount | null): string =>
   person === null ? 'nobody' : formatAccount(person)
 
 /** An unknown author never counts as the same. */
-function formatGraphqlPerson(one: Parameters<typeof toGraphqlPerson>[0]): string {
-  const person = toGraphqlPerson(one)
+function formatGraphqlPerson(one: Parameters<typeof toGitHubAccountFromGraphql>[0]): string {
+  const person = toGitHubAccountFromGraphql(one)
   return one === null ? 'nobody' : person === undefined ? 'unknown' : formatPerson(person)
 }

@@ -3,9 +3,9 @@ import type { RegistryClient } from '../registry/registry-client.ts'
 import type { OciDocument, FetchedImageTree } from './base-image.ts'
 import type { BuiltCatalogImage, CatalogImageSpec, CatalogLayerSummary } from './catalog-publisher.ts'
 import {
-  baseDigestAnnotation,
-  baseNameAnnotation,
-  encodeDocument,
+  baseImageDigestAnnotation,
+  baseImageNameAnnotation,
+  encodeOciDocument,
   createCatalogImageConfig,
   computeContentDigest,
   mediaTypesByFormat,
@@ -13,7 +13,7 @@ import {
   createImageManifest,
   convertLayerMediaType,
   createScratchImageConfig,
-  type DocumentBlob,
+  type OciDocumentBlob,
   type LayerCompression,
   type ImageFormat,
 } from './image-documents.ts'
@@ -59,12 +59,12 @@ export const olmPlatforms = ['linux/amd64', 'linux/arm64', 'linux/ppc64le', 'lin
 interface PlatformImage {
   readonly platform: OciDocument | undefined
   readonly platformName: string
-  readonly config: DocumentBlob
+  readonly config: OciDocumentBlob
   readonly manifest: OciDocument
 }
 
 /** An image with a base. The pusher mounts blobs from the repository in the base's `name`. */
-export function assembleOnBase(
+export function assembleImageOnBase(
   base: FetchedImageTree,
   registry: RegistryClient,
   layer: CatalogLayer,
@@ -73,7 +73,7 @@ export function assembleOnBase(
   const { format } = settings
   const baseLayers = new Map<string, Descriptor>()
   const parts = base.images.map((image): PlatformImage => {
-    const config = encodeDocument(
+    const config = encodeOciDocument(
       createCatalogImageConfig(image, { ...settings, diffId: layer.summary.diffId }),
       mediaTypesByFormat[format].config,
     )
@@ -101,7 +101,7 @@ export function assembleOnBase(
 }
 
 /** An image with only the catalog, once for each platform because clusters pull by platform. */
-export function assembleFromScratch(
+export function assembleImageFromScratch(
   platforms: readonly string[],
   layer: CatalogLayer,
   settings: ImageBuildSettings,
@@ -110,7 +110,7 @@ export function assembleFromScratch(
     const [os, architecture, variant] = name.split('/')
     if (os !== 'linux' || architecture === undefined || architecture === '')
       throw new ImageError('order', `"${name}" is not a platform; use a name such as linux/amd64`)
-    const config = encodeDocument(
+    const config = encodeOciDocument(
       createScratchImageConfig(name, { ...settings, diffId: layer.summary.diffId }),
       mediaTypesByFormat[settings.format].config,
     )
@@ -137,11 +137,11 @@ function assembleCatalogImage(
   { format }: ImageBuildSettings,
   annotations: Readonly<Record<string, string>>,
 ): BuiltCatalogImage {
-  const images = parts.map(({ manifest }) => encodeDocument(manifest, mediaTypesByFormat[format].manifest))
-  const index = encodeDocument(
+  const images = parts.map(({ manifest }) => encodeOciDocument(manifest, mediaTypesByFormat[format].manifest))
+  const index = encodeOciDocument(
     createImageIndex(
       format,
-      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as DocumentBlob })),
+      parts.map(({ platform = {} }, at) => ({ platform, manifest: images[at] as OciDocumentBlob })),
       annotations,
     ),
     mediaTypesByFormat[format].index,
@@ -170,5 +170,5 @@ function toLayerDescriptor({ descriptor: { mediaType, digest, size } }: CatalogL
 }
 
 function createBaseAnnotations(base: FetchedImageTree, digest: string): Readonly<Record<string, string>> {
-  return { [baseNameAnnotation]: base.name, [baseDigestAnnotation]: digest }
+  return { [baseImageNameAnnotation]: base.name, [baseImageDigestAnnotation]: digest }
 }

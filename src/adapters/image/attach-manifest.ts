@@ -5,14 +5,14 @@ import { formatImageReference, type ImageReference } from '@catalog-bot/fbc/go/r
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { parseReferenceOrThrow, type OciDocument } from './base-image.ts'
+import { parseImageReferenceOrThrow, type OciDocument } from './base-image.ts'
 import type { AttachedManifest, ImageAttachment } from './catalog-publisher.ts'
 import { computeSha256Digest } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { Pusher } from './open-pusher.ts'
 
 /** Concurrent writers may overwrite an index entry. This is the number of attempts to write it. */
-const maxIndexAttempts = 5
+const maxReferrersIndexAttempts = 5
 
 export async function attachManifest(
   registry: Pick<RegistryClient, 'fetchManifest'>,
@@ -20,7 +20,7 @@ export async function attachManifest(
   { repository: name, manifest, blobs, tags = [] }: ImageAttachment,
   signal?: AbortSignalLike,
 ): Promise<{ readonly digest: string }> {
-  const { host, repository } = parseReferenceOrThrow(name)
+  const { host, repository } = parseImageReferenceOrThrow(name)
   const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as OciDocument
   const subject = (document['subject'] as { digest?: unknown } | undefined)?.digest
   if (typeof subject !== 'string') throw new ImageError('order', 'an attachment must have a subject')
@@ -35,7 +35,7 @@ export async function attachManifest(
     ...(document['annotations'] !== undefined && { annotations: document['annotations'] }),
   }
   const tag = toReferrersTag(subject)
-  for (let attempt = 1; attempt <= maxIndexAttempts; attempt++) {
+  for (let attempt = 1; attempt <= maxReferrersIndexAttempts; attempt++) {
     const known = await fetchReferrersIndex(registry, formatImageReference({ ...target, tag }), signal)
     if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
     const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [...known, entry] }
@@ -81,7 +81,7 @@ async function fetchReferrersIndex(
   signal: AbortSignalLike | undefined,
 ): Promise<readonly (OciDocument & Descriptor)[]> {
   try {
-    const { bytes, manifest } = await registry.fetchManifest(parseReferenceOrThrow(text), signal)
+    const { bytes, manifest } = await registry.fetchManifest(parseImageReferenceOrThrow(text), signal)
     if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is not an image index`)
     const { manifests } = JSON.parse(new TextDecoder().decode(bytes)) as {
       manifests: (OciDocument & Descriptor)[]

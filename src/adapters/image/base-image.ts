@@ -45,7 +45,7 @@ export async function fetchImageTree(
   platforms?: readonly string[],
   signal?: AbortSignalLike,
 ): Promise<FetchedImageTree> {
-  const reference = parseReferenceOrThrow(text)
+  const reference = parseImageReferenceOrThrow(text)
   const top = await registry.fetchManifest(reference, signal)
   return fetchManifestImageTree(registry, reference, top, code, platforms, signal)
 }
@@ -91,14 +91,14 @@ export async function fetchManifestImageTree(
 }
 
 /** Throws an ImageError. */
-export function parseReferenceOrThrow(text: string): ImageReference {
+export function parseImageReferenceOrThrow(text: string): ImageReference {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new ImageError('order', `"${text}" is not a valid image reference: ${reason}`)
   return reference
 }
 
 /** Rejects a base with a catalog, because its files would be visible in the new image. */
-export function rejectCatalogBase({ images, name }: FetchedImageTree): void {
+export function rejectBaseImageWithCatalog({ images, name }: FetchedImageTree): void {
   if (images.some(({ labels }) => getCatalogDirectory(labels) !== undefined))
     throw new ImageError(
       'base',

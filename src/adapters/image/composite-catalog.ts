@@ -1,13 +1,13 @@
 // Composite catalogs. Renders a list of catalog or bundle images into one catalog with a folder per image.
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { parseReferenceList } from '../../pull-request/references/reference-list.ts'
+import { parseCompositeImageList } from '../../pull-request/references/reference-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { parseReferenceOrThrow } from './base-image.ts'
+import { parseImageReferenceOrThrow } from './base-image.ts'
 import type { CatalogImageFile } from './catalog-publisher.ts'
 import { ImageError } from './image-error.ts'
-import { renderImageInProcess } from './layer/layer-process-pool.ts'
+import { renderImageInWorkerProcess } from './layer/layer-process-pool.ts'
 
 export interface CompositeCatalogSpec {
   readonly name: string
@@ -21,7 +21,7 @@ const maxConcurrentRenders = 4
 
 /** Throws an ImageError `order` for anything ambiguous. */
 export function parseCompositeCatalogSpec(bytes: Uint8Array): CompositeCatalogSpec {
-  const list = parseReferenceList(bytes)
+  const list = parseCompositeImageList(bytes)
   if (!list)
     throw new ImageError(
       'order',
@@ -52,7 +52,7 @@ export async function renderCompositeFiles(
   path: string,
   signal?: AbortSignalLike,
 ): Promise<readonly CatalogImageFile[]> {
-  for (const { image } of references) parseReferenceOrThrow(image)
+  for (const { image } of references) parseImageReferenceOrThrow(image)
   const files: CatalogImageFile[] = []
   const waiting = [...references]
   const renderWaiting = async () => {
@@ -60,10 +60,12 @@ export async function renderCompositeFiles(
       const { name, image } = next
       const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal).catch(
         (error: unknown) => {
-          throw error instanceof RegistryError ? toPullError(formatListReference(path, next), error) : error
+          throw error instanceof RegistryError
+            ? toImagePullError(formatCompositeListReference(path, next), error)
+            : error
         },
       )
-      const text = await renderImageInProcess({ labels, files: pulled, reference: image }, name)
+      const text = await renderImageInWorkerProcess({ labels, files: pulled, reference: image }, name)
       files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
     }
   }
@@ -74,7 +76,7 @@ export async function renderCompositeFiles(
 }
 
 /** Names an entry of a composite list in messages: `catalogs/list.yaml: reference "extra" (quay.io/acme/extra:1)`. */
-export function formatListReference(
+export function formatCompositeListReference(
   path: string,
   { name, image }: { readonly name: string; readonly image: string },
 ): string {
@@ -82,7 +84,7 @@ export function formatListReference(
 }
 
 /** Names the image that failed and the next step. `label` starts the message. */
-export function toPullError(label: string, error: RegistryError): RegistryError {
+export function toImagePullError(label: string, error: RegistryError): RegistryError {
   const { code, retryAfter, status, contentType } = error
   return new RegistryError(code, `${label}: ${error.message}${formatPullErrorFix(error)}`, {
     cause: error,

@@ -6,8 +6,8 @@ import type { OciDocument, FetchedImage } from './base-image.ts'
 import { ImageError } from './image-error.ts'
 
 export const catalogDirectoryLabel = 'operators.operatorframework.io.index.configs.v1'
-export const baseNameAnnotation = 'org.opencontainers.image.base.name'
-export const baseDigestAnnotation = 'org.opencontainers.image.base.digest'
+export const baseImageNameAnnotation = 'org.opencontainers.image.base.name'
+export const baseImageDigestAnnotation = 'org.opencontainers.image.base.digest'
 
 /** Identifies catalog-bot's layer in the config's history. */
 export const historyCreatedBy = 'catalog-bot build'
@@ -105,11 +105,11 @@ function extendConfigHistory(
   return { history: [...before, { created, created_by: historyCreatedBy }] }
 }
 
-export interface DocumentBlob extends Descriptor {
+export interface OciDocumentBlob extends Descriptor {
   readonly bytes: Uint8Array
 }
 
-export function encodeDocument(document: OciDocument, mediaType: string): DocumentBlob {
+export function encodeOciDocument(document: OciDocument, mediaType: string): OciDocumentBlob {
   const bytes = new TextEncoder().encode(JSON.stringify(document))
   return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length, bytes }
 }

@@ -8,16 +8,16 @@ import type { FetchedManifest } from '../registry/registry-client.ts'
 import { attachManifest, listAttachedManifests } from './attach-manifest.ts'
 import {
   olmPlatforms,
-  assembleOnBase,
-  assembleFromScratch,
+  assembleImageOnBase,
+  assembleImageFromScratch,
   toBuildSettings,
   type ImageBuildSettings,
   type CatalogLayer,
 } from './assemble-image.ts'
 import {
   fetchImageTree,
-  rejectCatalogBase,
-  parseReferenceOrThrow,
+  rejectBaseImageWithCatalog,
+  parseImageReferenceOrThrow,
   fetchManifestImageTree,
   type FetchedImageTree,
 } from './base-image.ts'
@@ -33,7 +33,7 @@ import type {
 import { mediaTypesByFormat } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import { extractListedBundles } from './layer/catalog-content.ts'
-import { listBundlesInProcess, packLayerInProcess } from './layer/layer-process-pool.ts'
+import { listBundlesInWorkerProcess, packLayerInWorkerProcess } from './layer/layer-process-pool.ts'
 import { packLayer, type PackedCatalogLayer } from './layer/pack-layer.ts'
 import { computeTreeContentDigest, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
 import { rebaseCatalogImage } from './rebase-catalog-image.ts'
@@ -45,14 +45,14 @@ const zeroBlobCounts = { present: 0, mounted: 0, uploaded: 0 }
 
 export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
   const { registry, published: reader = registry, pusher, buildCache, packsIn = 'worker' } = options
-  const pack = packsIn === 'here' ? packLayer : packLayerInProcess
+  const pack = packsIn === 'here' ? packLayer : packLayerInWorkerProcess
 
   type Base = FetchedImageTree | undefined
 
   async function fetchBase(order: CatalogImageSpec, signal?: AbortSignalLike): Promise<Base> {
     if (order.base === 'scratch') return undefined
     const base = await fetchImageTree(registry, order.base, 'base', order.platforms, signal)
-    rejectCatalogBase(base)
+    rejectBaseImageWithCatalog(base)
     return base
   }
 
@@ -63,14 +63,14 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     settings: ImageBuildSettings,
   ) {
     return base
-      ? assembleOnBase(base, registry, layer, settings)
-      : assembleFromScratch(order.platforms ?? olmPlatforms, layer, settings)
+      ? assembleImageOnBase(base, registry, layer, settings)
+      : assembleImageFromScratch(order.platforms ?? olmPlatforms, layer, settings)
   }
 
   /** The image for a tag or digest, if it exists. */
   async function findManifest(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
     try {
-      return await reader.fetchManifest(parseReferenceOrThrow(text), signal)
+      return await reader.fetchManifest(parseImageReferenceOrThrow(text), signal)
     } catch (error) {
       if (error instanceof RegistryError && error.code === 'missing') return undefined
       throw error
@@ -81,7 +81,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     target: PublishImageTarget,
     signal?: AbortSignalLike,
   ): Promise<readonly FetchedTag[]> {
-    validateTarget(target)
+    validatePublishTarget(target)
     return Promise.all(
       target.tags.map(async (tag) => ({
         tag,
@@ -113,7 +113,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     signal?: AbortSignalLike,
   ) {
     try {
-      const reference = parseReferenceOrThrow(`${target.repository}@${top.digest}`)
+      const reference = parseImageReferenceOrThrow(`${target.repository}@${top.digest}`)
       return await fetchManifestImageTree(reader, reference, top, 'not-a-catalog', undefined, signal)
     } catch (error) {
       if (error instanceof ImageError) return undefined
@@ -129,7 +129,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     before: readonly FetchedTag[],
     signal?: AbortSignalLike,
   ): Promise<ImagePublishResult> {
-    const { host, repository } = parseReferenceOrThrow(target.repository)
+    const { host, repository } = parseImageReferenceOrThrow(target.repository)
     const toPublishResult = (blobs: ImagePublishResult['blobs']): ImagePublishResult => ({
       digest: image.digest,
       mediaType: image.mediaType,
@@ -141,7 +141,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     })
     checkExpectedTags(target, before)
     if (target.dryRun === true) return toPublishResult(zeroBlobCounts)
-    const isSameHost = image.base && parseReferenceOrThrow(image.base.name).host === host
+    const isSameHost = image.base && parseImageReferenceOrThrow(image.base.name).host === host
     const blobs = image.blobs.map(({ mountFrom, ...blob }) =>
       isSameHost === true && mountFrom !== undefined && mountFrom !== repository
         ? { ...blob, mountFrom }
@@ -169,7 +169,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     before: readonly FetchedTag[],
     signal?: AbortSignalLike,
   ): Promise<void> {
-    const { host, repository } = parseReferenceOrThrow(target.repository)
+    const { host, repository } = parseImageReferenceOrThrow(target.repository)
     for (const { tag, now } of before) {
       const current = (await findManifest(`${target.repository}:${tag}`, signal))?.digest
       if (current === digest) continue
@@ -233,8 +233,8 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     verify: (reference, files, signal) => verifyCatalogImage(reader, reference, files, signal),
     digestOf: async (reference, signal) => (await findManifest(reference, signal))?.digest,
     async retag(text, target, signal) {
-      const { host, repository } = parseReferenceOrThrow(target.repository)
-      const reference = parseReferenceOrThrow(text)
+      const { host, repository } = parseImageReferenceOrThrow(target.repository)
+      const reference = parseImageReferenceOrThrow(text)
       if (reference.host !== host || reference.repository !== repository)
         throw new ImageError(
           'order',
@@ -256,14 +256,14 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
         blobs: zeroBlobCounts,
       }
     },
-    listTags: (repository, signal) => pusher.listTags(parseReferenceOrThrow(repository), signal),
+    listTags: (repository, signal) => pusher.listTags(parseImageReferenceOrThrow(repository), signal),
     deleteManifest: (repository, digest, signal) =>
-      pusher.deleteManifest(parseReferenceOrThrow(repository), digest, signal),
+      pusher.deleteManifest(parseImageReferenceOrThrow(repository), digest, signal),
     attach: (attachment, signal) => attachManifest(reader, pusher, attachment, signal),
     attached: (repository, digest, signal) =>
-      listAttachedManifests(reader, pusher, { ...parseReferenceOrThrow(repository), digest }, signal),
+      listAttachedManifests(reader, pusher, { ...parseImageReferenceOrThrow(repository), digest }, signal),
     listBundles: async (files) =>
-      packsIn === 'here' ? extractListedBundles(files) : listBundlesInProcess(files),
+      packsIn === 'here' ? extractListedBundles(files) : listBundlesInWorkerProcess(files),
     close: () => pusher.close(),
   }
 }
@@ -359,7 +359,7 @@ function computeBuildKey(
   return hash.digest('hex')
 }
 
-function validateTarget({ repository, tags }: PublishImageTarget): void {
+function validatePublishTarget({ repository, tags }: PublishImageTarget): void {
   const { reference, reason } = parseImageReference(repository)
   if (!reference) throw new ImageError('order', `${repository} is not a valid repository: ${reason}`)
   if (reference.tag !== undefined || reference.digest !== undefined)

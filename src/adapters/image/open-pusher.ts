@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import { createAuthorizedExchange } from '../registry/auth/authorized-exchange.ts'
+import { createAuthorizedRegistryExchange } from '../registry/auth/authorized-exchange.ts'
 import { createCancelableClock } from '../registry/transport/closable-clock.ts'
 import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
@@ -97,11 +97,11 @@ export interface Pusher {
 const defaultUploadLimits: UploadLimits = { chunkBytes: 16 * 1024 * 1024, chunkedFallbackBytes: 20_000_000 }
 // Milliseconds. Enough for a base layer over a slow connection.
 const uploadTimeoutMs = 900_000
-const maxReplyBytes = 65_536
+const maxRegistryReplyBytes = 65_536
 const maxManifestBytes = 4 * 1024 * 1024
 /** Enough for a thousand tags of the maximum length. */
 const maxTagListBytes = 1024 * 1024
-const maxListPages = 1000
+const maxTagListPages = 1000
 
 export function openPusher(options: PusherOptions): Pusher {
   const clock = createCancelableClock(options.clock)
@@ -112,7 +112,7 @@ export function openPusher(options: PusherOptions): Pusher {
     limits: { exchangeTimeout: uploadTimeoutMs, ...options.limits },
     resolve: options.resolve,
   })
-  const authorized = createAuthorizedExchange(
+  const authorized = createAuthorizedRegistryExchange(
     transport,
     openTokenService(transport, clock),
     options.credentials,
@@ -120,7 +120,12 @@ export function openPusher(options: PusherOptions): Pusher {
   )
   const exchange = createRetryingRequestSender(authorized, retryPolicy, clock, options.random ?? Math.random)
   const deleting = createRetryingRequestSender(
-    createAuthorizedExchange(transport, openTokenService(transport, clock), options.credentials, 'delete'),
+    createAuthorizedRegistryExchange(
+      transport,
+      openTokenService(transport, clock),
+      options.credentials,
+      'delete',
+    ),
     retryPolicy,
     clock,
     options.random ?? Math.random,
@@ -142,7 +147,7 @@ export function openPusher(options: PusherOptions): Pusher {
       readonly alsoPulls?: string
     } = {},
   ): Promise<TransportReply> {
-    const bodyLimit = kind === 'manifest' ? maxManifestBytes : maxReplyBytes
+    const bodyLimit = kind === 'manifest' ? maxManifestBytes : maxRegistryReplyBytes
     return exchange({ endpoint, method, path, headers: {}, bodyLimit, redirects: 3, signal, ...more }, kind)
   }
 
@@ -208,7 +213,7 @@ export function openPusher(options: PusherOptions): Pusher {
       url,
       headers: sent,
       body,
-      bodyLimit: maxReplyBytes,
+      bodyLimit: maxRegistryReplyBytes,
       redirects: 0,
       signal,
     })
@@ -336,7 +341,7 @@ export function openPusher(options: PusherOptions): Pusher {
       // Amazon's registries reject more than a thousand tags per request.
       let path: string | URL = 'tags/list?n=1000'
       try {
-        for (let page = 0; page < maxListPages; page += 1) {
+        for (let page = 0; page < maxTagListPages; page += 1) {
           const reply: TransportReply = await exchange(
             { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxTagListBytes, redirects: 3, signal },
             'manifest',
@@ -357,7 +362,7 @@ export function openPusher(options: PusherOptions): Pusher {
       const found: unknown[] = []
       let path: string | URL = `referrers/${digest}`
       try {
-        for (let page = 0; page < maxListPages; page += 1) {
+        for (let page = 0; page < maxTagListPages; page += 1) {
           const reply: TransportReply = await exchange(
             { endpoint, method: 'GET', path, headers: {}, bodyLimit: maxManifestBytes, redirects: 3, signal },
             'manifest',
@@ -383,7 +388,7 @@ export function openPusher(options: PusherOptions): Pusher {
     async deleteManifest({ host, repository }, digest, signal) {
       const [endpoint] = getEndpoints({ host, repository }, [])
       const path = `manifests/${digest}`
-      const request = { endpoint, path, headers: {}, bodyLimit: maxReplyBytes, redirects: 0, signal }
+      const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryReplyBytes, redirects: 0, signal }
       try {
         await deleting({ ...request, method: 'DELETE' }, 'write')
         return true

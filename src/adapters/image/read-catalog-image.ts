@@ -11,9 +11,13 @@ import type {
   PublishedCatalogContent,
   CatalogImageComparison,
 } from './catalog-publisher.ts'
-import { baseDigestAnnotation, baseNameAnnotation, computeContentDigest } from './image-documents.ts'
+import {
+  baseImageDigestAnnotation,
+  baseImageNameAnnotation,
+  computeContentDigest,
+} from './image-documents.ts'
 import { ImageError } from './image-error.ts'
-import { cacheFolder, catalogFileModes } from './layer/catalog-content.ts'
+import { cacheImageDirectory, catalogFileModes } from './layer/catalog-content.ts'
 
 interface PulledCatalogImage {
   readonly published: PublishedCatalogContent
@@ -36,7 +40,7 @@ export async function verifyCatalogImage(
   signal?: AbortSignalLike,
 ): Promise<CatalogImageComparison> {
   const { published, tree, cache } = await pullCatalogImage(registry, text, signal)
-  const problems = [...findPlatformMismatches(tree), ...findCacheProblems(published.files, cache)]
+  const problems = [...findPlatformMismatches(tree), ...findCatalogCacheProblems(published.files, cache)]
   const differences = compareCatalogFiles(published.files, files)
   return {
     digest: published.digest,
@@ -64,7 +68,7 @@ async function pullCatalogImage(
   const unpacked = await pullCatalogFiles(
     registry,
     formatImageReference({ host: reference.host, repository: reference.repository, digest: first.digest }),
-    [directory, cacheFolder],
+    [directory, cacheImageDirectory],
     signal,
   )
   const filesBelow = (folder: string) =>
@@ -76,7 +80,7 @@ async function pullCatalogImage(
   const annotations = (tree.top['annotations'] ?? {}) as Readonly<Record<string, string>>
   return {
     tree,
-    cache: filesBelow(cacheFolder),
+    cache: filesBelow(cacheImageDirectory),
     published: {
       digest: tree.digest,
       mediaType: tree.mediaType,
@@ -84,8 +88,8 @@ async function pullCatalogImage(
       platforms: tree.images.map(({ platform }) => platform),
       labels: first.labels,
       annotations,
-      baseName: annotations[baseNameAnnotation],
-      baseDigest: annotations[baseDigestAnnotation],
+      baseName: annotations[baseImageNameAnnotation],
+      baseDigest: annotations[baseImageDigestAnnotation],
       files: [...filesBelow(directory)]
         .map(([path, bytes]) => ({ path, bytes }))
         .sort((a, b) => comparePathsInWalkOrder(a.path, b.path)),
@@ -117,7 +121,7 @@ function findPlatformMismatches({ images }: FetchedImageTree): readonly string[]
   )
 }
 
-function findCacheProblems(
+function findCatalogCacheProblems(
   files: readonly CatalogImageFile[],
   cache: ReadonlyMap<string, Uint8Array>,
 ): readonly string[] {

@@ -3,18 +3,18 @@ import type { AbortSignalLike } from '../../ports/registry.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
-import { assembleOnBase, toBuildSettings } from './assemble-image.ts'
+import { assembleImageOnBase, toBuildSettings } from './assemble-image.ts'
 import {
   fetchImageTree,
-  rejectCatalogBase,
+  rejectBaseImageWithCatalog,
   type OciDocument,
   type FetchedImage,
   type FetchedImageTree,
 } from './base-image.ts'
 import type { BuiltCatalogImage, RebaseRequest } from './catalog-publisher.ts'
 import {
-  baseDigestAnnotation,
-  baseNameAnnotation,
+  baseImageDigestAnnotation,
+  baseImageNameAnnotation,
   catalogDirectoryLabel,
   mediaTypesByFormat,
   historyCreatedBy,
@@ -34,7 +34,7 @@ export async function rebaseCatalogImage(
     fetchImageTree(published, order.image, 'not-a-catalog', undefined, signal),
     fetchImageTree(registry, order.base, 'base', order.platforms, signal),
   ])
-  rejectCatalogBase(base)
+  rejectBaseImageWithCatalog(base)
   const [first] = image.images
   if (!first || first.labels[catalogDirectoryLabel] !== '/configs')
     throw createRebaseError(order, 'it is not a catalog image in the format of `catalog-bot build`')
@@ -45,12 +45,13 @@ export async function rebaseCatalogImage(
   if (first.diffIds.length === 1) throw createRebaseError(order, 'it has no base image')
   // The history identifies catalog-bot's layer. For other images, the code compares the base that they declare.
   const isOurs = image.images.every(isBuiltByCatalogBot)
-  const old = order.labels && isOurs ? undefined : await fetchOldBase(registry, order, image, first, signal)
+  const old =
+    order.labels && isOurs ? undefined : await fetchRecordedBaseImage(registry, order, image, first, signal)
   const settings = toBuildSettings({
     ...detectLayerFormat(descriptor, order),
     cache: isBuiltWithCache(first),
-    labels: order.labels ?? getOwnLabels(first, old),
-    annotations: order.annotations ?? getOwnAnnotations(image),
+    labels: order.labels ?? getLabelsNotFromBase(first, old),
+    annotations: order.annotations ?? getAnnotationsExceptBase(image),
     created: String(first.config['created']),
   })
   const { digest, size } = descriptor
@@ -59,7 +60,7 @@ export async function rebaseCatalogImage(
     summary: { digest, size, diffId, uncompressed: 0 },
     read: () => published.fetchBlob(image.reference, descriptor),
   }
-  return assembleOnBase(base, registry, layer, settings)
+  return assembleImageOnBase(base, registry, layer, settings)
 }
 
 function isBuiltByCatalogBot({ config }: FetchedImage): boolean {
@@ -82,17 +83,20 @@ function isBuiltWithCache({ config }: FetchedImage): boolean {
   return command?.includes('--cache-dir=/tmp/cache') ?? false
 }
 
-function getOwnAnnotations({ top }: FetchedImageTree): Readonly<Record<string, string>> {
+function getAnnotationsExceptBase({ top }: FetchedImageTree): Readonly<Record<string, string>> {
   const {
-    [baseNameAnnotation]: _,
-    [baseDigestAnnotation]: __,
+    [baseImageNameAnnotation]: _,
+    [baseImageDigestAnnotation]: __,
     ...own
   } = (top['annotations'] ?? {}) as Record<string, string>
   return own
 }
 
 /** Labels of the image that its old base does not have. */
-function getOwnLabels(first: FetchedImage, old: FetchedImage | undefined): Readonly<Record<string, string>> {
+function getLabelsNotFromBase(
+  first: FetchedImage,
+  old: FetchedImage | undefined,
+): Readonly<Record<string, string>> {
   const own = Object.entries(first.labels).filter(
     ([label, value]) => label !== catalogDirectoryLabel && old?.labels[label] !== value,
   )
@@ -100,7 +104,7 @@ function getOwnLabels(first: FetchedImage, old: FetchedImage | undefined): Reado
 }
 
 /** The recorded base, verified to be everything below the top layer. */
-async function fetchOldBase(
+async function fetchRecordedBaseImage(
   registry: RegistryClient,
   order: RebaseRequest,
   { top }: FetchedImageTree,
@@ -108,8 +112,8 @@ async function fetchOldBase(
   signal: AbortSignalLike | undefined,
 ): Promise<FetchedImage> {
   const annotations = (top['annotations'] ?? {}) as Readonly<Record<string, string>>
-  const name = annotations[baseNameAnnotation]
-  const digest = annotations[baseDigestAnnotation]
+  const name = annotations[baseImageNameAnnotation]
+  const digest = annotations[baseImageDigestAnnotation]
   if (name === undefined || digest === undefined)
     throw createRebaseError(order, 'it does not declare its base image; build the image again instead')
   let old: FetchedImageTree

@@ -4,7 +4,7 @@ import { bundleAnnotationKeys } from '@catalog-bot/bundle/bundle-metadata'
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import { readRegistryBundle } from '@catalog-bot/bundle/registry-bundle'
 import { renderBundle } from '@catalog-bot/bundle/render/render-bundle'
-import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
+import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { sortCatalogForRendering } from '@catalog-bot/fbc/write/rendered-order'
 import {
@@ -15,18 +15,18 @@ import {
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 import { getCatalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 
-export type PulledFiles = Pick<PulledBundle, 'labels' | 'files'>
+export type PulledImageFiles = Pick<PulledBundle, 'labels' | 'files'>
 
 /** Fails with opm's message if the image is neither a bundle nor a catalog. */
-export function renderImage(image: PulledFiles, reference: string): CatalogReadResult<WritableCatalog> {
+export function renderImage(image: PulledImageFiles, reference: string): CatalogReadResult<WritableCatalog> {
   const directory = getCatalogDirectory(image.labels)
   if (directory !== undefined) return renderCatalogFiles(image.files, directory)
   const rendered = renderBundleImage(image, reference)
-  return rendered.ok ? { ok: true, value: toWritableCatalog(rendered.value) } : rendered
+  return rendered.ok ? { ok: true, value: createBundlesOnlyCatalog(rendered.value) } : rendered
 }
 
 export function renderBundleImage(
-  { labels, files }: PulledFiles,
+  { labels, files }: PulledImageFiles,
   reference: string,
 ): CatalogReadResult<readonly RenderedBundle[]> {
   if (!(bundleAnnotationKeys.package in labels))
@@ -40,7 +40,7 @@ export function renderBundleImage(
 function renderCatalogFiles(files: BundleFiles, directory: string): CatalogReadResult<WritableCatalog> {
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
   const ignores = [...below].filter(([path]) => isIgnoreFile(path))
-  const selection = selectFiles(
+  const selection = selectCatalogFiles(
     below.keys(),
     new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
   )
@@ -58,7 +58,7 @@ export function renderBundleFiles(
   return { ok: true, value: [{ blob: renderBundle(bundle, image), csv: bundle.csv.data }] }
 }
 
-export function toWritableCatalog(bundles: readonly RenderedBundle[]): WritableCatalog {
+export function createBundlesOnlyCatalog(bundles: readonly RenderedBundle[]): WritableCatalog {
   return {
     packages: [],
     channels: [],

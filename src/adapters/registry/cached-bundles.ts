@@ -1,7 +1,7 @@
 // Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
 // pull budget, and the next evaluation continues from there.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { BundleAnswer, UnknownAnswer } from '../../checks/questions.ts'
+import type { BundleImageAnswer, InconclusiveAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { defineCacheNamespace, type Cache, type CacheNamespace } from '../../ports/cache.ts'
 import { defaultAnswerTtls } from './cached-registry.ts'
@@ -23,8 +23,8 @@ export const defaultBundlePullBudget: BundlePullBudget = { pulls: 100, time: 60_
 
 /** Reads bundles for one evaluation. Rejects like RegistryClient.readBundle, only for internal errors. */
 export interface BudgetedBundleReader {
-  readonly readBundle: (reference: string) => Promise<BundleAnswer>
-  readonly readInstall: (reference: string) => Promise<BundleAnswer>
+  readonly readBundle: (reference: string) => Promise<BundleImageAnswer>
+  readonly readInstall: (reference: string) => Promise<BundleImageAnswer>
 }
 
 export interface CachedBundleReaders {
@@ -41,26 +41,26 @@ export interface CachedBundlesOptions {
 }
 
 // The reader's version covers the answer's shape.
-const bundleAnswersCache = defineCacheNamespace<BundleAnswer>('bundle-answers', {
+const bundleAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('bundle-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isBundleAnswer(stored, 'findings') ? stored : undefined),
+  read: (stored) => (isCachedBundleAnswer(stored, 'findings') ? stored : undefined),
 })
-const installAnswersCache = defineCacheNamespace<BundleAnswer>('install-answers', {
+const installAnswerCacheNamespace = defineCacheNamespace<BundleImageAnswer>('install-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isBundleAnswer(stored, 'install') ? stored : undefined),
+  read: (stored) => (isCachedBundleAnswer(stored, 'install') ? stored : undefined),
 })
 
-function isBundleAnswer(stored: unknown, field: string): stored is BundleAnswer {
+function isCachedBundleAnswer(stored: unknown, field: string): stored is BundleImageAnswer {
   if (typeof stored !== 'object' || stored === null || !('kind' in stored)) return false
   return stored.kind === 'bundle' ? field in stored : 'reason' in stored
 }
 
 interface BundleAndInstallAnswers {
-  readonly bundle: BundleAnswer
-  readonly install: BundleAnswer
+  readonly bundle: BundleImageAnswer
+  readonly install: BundleImageAnswer
 }
 
-function splitBundleAnswer(answer: BundleAnswer): BundleAndInstallAnswers {
+function splitBundleAndInstallAnswers(answer: BundleImageAnswer): BundleAndInstallAnswers {
   if (answer.kind !== 'bundle') return { bundle: answer, install: answer }
   const { install, ...bundle } = answer
   if (install) return { bundle, install: { kind: 'bundle', digest: answer.digest, findings: [], install } }
@@ -69,24 +69,29 @@ function splitBundleAnswer(answer: BundleAnswer): BundleAndInstallAnswers {
     install: {
       kind: 'unknown',
       reason: 'the bundle was pulled, but its content was not read',
-      retryAfter: slowPullRetrySeconds,
+      retryAfter: slowBundlePullRetrySeconds,
     },
   }
 }
 
-const defaultConcurrentPulls = 4
-const defaultMaxPullMs = 120_000
+const defaultConcurrentBundlePulls = 4
+const defaultMaxBundlePullMs = 120_000
 /** Seconds. */
 const deferredBundleRetrySeconds = 2
 /** Lets other evaluations run after one that used all its time. */
 const exhaustedBudgetRetrySeconds = 30
-const slowPullRetrySeconds = 600
+const slowBundlePullRetrySeconds = 600
 /** A rejected archive remains rejected unless the limits or the machine's load change. */
 const rejectedArchiveTtlSeconds = 3600
 
-export function createCachedBundles(
+export function createCachedBundleReaders(
   client: Pick<RegistryClient, 'readBundle' | 'identity'>,
-  { clock, store, atOnce = defaultConcurrentPulls, slowest = defaultMaxPullMs }: CachedBundlesOptions,
+  {
+    clock,
+    store,
+    atOnce = defaultConcurrentBundlePulls,
+    slowest = defaultMaxBundlePullMs,
+  }: CachedBundlesOptions,
 ): CachedBundleReaders {
   const enter = createSemaphore(atOnce)
   // Deduplicates concurrent pulls of the same bundle.
@@ -97,12 +102,12 @@ export function createCachedBundles(
     const answer = await client.readBundle(reference, signal)
     if (signal.aborted && answer.kind === 'unknown') {
       const reason = `pulling the image took longer than ${slowest / 1000} s`
-      const slow = splitBundleAnswer({ ...answer, reason, retryAfter: slowPullRetrySeconds })
+      const slow = splitBundleAndInstallAnswers({ ...answer, reason, retryAfter: slowBundlePullRetrySeconds })
       // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
-      await cacheAnswers(key, slow, slowPullRetrySeconds)
+      await cacheAnswers(key, slow, slowBundlePullRetrySeconds)
       return slow
     }
-    const both = splitBundleAnswer(answer)
+    const both = splitBundleAndInstallAnswers(answer)
     const life = getBundleAnswerTtl(reference, both.bundle)
     if (life !== undefined) await cacheAnswers(key, both, life)
     return both
@@ -113,8 +118,8 @@ export function createCachedBundles(
     { bundle, install }: BundleAndInstallAnswers,
     seconds: number,
   ): Promise<void> {
-    await store.putCached(bundleAnswersCache, new Map([[key, bundle]]), seconds)
-    await store.putCached(installAnswersCache, new Map([[key, install]]), seconds)
+    await store.putCached(bundleAnswerCacheNamespace, new Map([[key, bundle]]), seconds)
+    await store.putCached(installAnswerCacheNamespace, new Map([[key, install]]), seconds)
   }
 
   function forEvaluation(budget: BundlePullBudget = defaultBundlePullBudget): BudgetedBundleReader {
@@ -122,7 +127,7 @@ export function createCachedBundles(
     const pulled = new Set<string>()
 
     /** The reason why a pull must not start. */
-    function findBudgetProblem(key: string): UnknownAnswer | undefined {
+    function findBudgetProblem(key: string): InconclusiveAnswer | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
         return createDeferredBundleAnswer(
@@ -138,8 +143,8 @@ export function createCachedBundles(
     function createReader<Answer>(
       answers: CacheNamespace<Answer>,
       pick: (both: BundleAndInstallAnswers) => Answer,
-    ): (reference: string) => Promise<Answer | UnknownAnswer> {
-      const withinMemory = createAnswerSizeLimiter<Answer>(budget.held)
+    ): (reference: string) => Promise<Answer | InconclusiveAnswer> {
+      const withinMemory = createTotalAnswerSizeLimiter<Answer>(budget.held)
       return async (reference) => {
         // The key has the whole reference, because access to one repository does not imply access to another.
         const key = JSON.stringify([await client.identity(reference), reference])
@@ -164,17 +169,17 @@ export function createCachedBundles(
     }
 
     return {
-      readBundle: createReader(bundleAnswersCache, ({ bundle }) => bundle),
-      readInstall: createReader(installAnswersCache, ({ install }) => install),
+      readBundle: createReader(bundleAnswerCacheNamespace, ({ bundle }) => bundle),
+      readInstall: createReader(installAnswerCacheNamespace, ({ install }) => install),
     }
   }
   return { forEvaluation }
 }
 
 /** Limits the total size of answers, counting each answer once. */
-function createAnswerSizeLimiter<Answer>(
+function createTotalAnswerSizeLimiter<Answer>(
   maxCharacters: number,
-): (key: string, answer: Answer) => Answer | UnknownAnswer {
+): (key: string, answer: Answer) => Answer | InconclusiveAnswer {
   const held = new Set<string>()
   let total = 0
   return (key, answer) => {
@@ -192,12 +197,15 @@ function createAnswerSizeLimiter<Answer>(
   }
 }
 
-function createDeferredBundleAnswer(reason: string, retryAfter = deferredBundleRetrySeconds): UnknownAnswer {
+function createDeferredBundleAnswer(
+  reason: string,
+  retryAfter = deferredBundleRetrySeconds,
+): InconclusiveAnswer {
   return { kind: 'unknown', reason: `${reason}; the next run pulls this bundle`, retryAfter }
 }
 
 /** Seconds to cache an answer; undefined for unknown answers and for tags, which move. */
-function getBundleAnswerTtl(reference: string, answer: BundleAnswer): number | undefined {
+function getBundleAnswerTtl(reference: string, answer: BundleImageAnswer): number | undefined {
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
   switch (answer.kind) {
     case 'bundle':

@@ -2,7 +2,7 @@
 // minute, unknown never.
 import { z } from 'zod'
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageAnswer } from '../../checks/questions.ts'
+import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 
@@ -19,11 +19,11 @@ export const defaultAnswerTtls: ImageAnswerTtls = { digest: 7 * 24 * 3600, tag: 
 
 export interface CachedRegistry extends ImageRegistry {
   /** Queries the registry even if an answer is cached, and caches the new one. */
-  refresh(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
+  refresh(reference: string, signal?: AbortSignalLike): Promise<ImageLookupAnswer>
   /** Caches an answer from another source, replacing the cached one. */
-  cacheAnswer(reference: string, answer: ImageAnswer): Promise<void>
+  cacheAnswer(reference: string, answer: ImageLookupAnswer): Promise<void>
   /** One cache read, one batch of queries, one cache write. Results are in the given order. */
-  resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageAnswer[]>
+  resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageLookupAnswer[]>
 }
 
 export interface RegistryCacheOptions {
@@ -49,7 +49,7 @@ const imageAnswerSchema = z.union([
   }),
 ])
 // Increment the version when the meaning of an answer changes.
-const imageAnswersCache = defineCacheNamespace<ImageAnswer>('image-answers', {
+const imageAnswerCacheNamespace = defineCacheNamespace<ImageLookupAnswer>('image-answers', {
   version: 2,
   read: (stored) => imageAnswerSchema.safeParse(stored).data,
 })
@@ -57,13 +57,13 @@ const imageAnswersCache = defineCacheNamespace<ImageAnswer>('image-answers', {
 export function createCachedRegistry(registry: ImageRegistry, options: RegistryCacheOptions): CachedRegistry {
   const lives = options.lives ?? defaultAnswerTtls
   // Deduplicates concurrent queries.
-  const pendingAnswers = new Map<string, Promise<ImageAnswer>>()
+  const pendingAnswers = new Map<string, Promise<ImageLookupAnswer>>()
 
   async function computeCacheKey(reference: string): Promise<string> {
     return JSON.stringify([options.variant ?? '', await options.identity(reference), reference])
   }
 
-  function queryOnce(key: string, reference: string, signal?: AbortSignalLike): Promise<ImageAnswer> {
+  function queryOnce(key: string, reference: string, signal?: AbortSignalLike): Promise<ImageLookupAnswer> {
     let answer = pendingAnswers.get(key)
     if (!answer) {
       answer = registry.resolve(reference, signal).finally(() => pendingAnswers.delete(key))
@@ -75,9 +75,9 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
   async function resolveAll(references: readonly string[], signal?: AbortSignalLike) {
     const keys = new Map<string, string>()
     for (const reference of new Set(references)) keys.set(reference, await computeCacheKey(reference))
-    const known = await options.store.getCached(imageAnswersCache, [...keys.values()])
-    const answers = new Map<string, ImageAnswer>()
-    const fresh = new Map<number, Map<string, ImageAnswer>>()
+    const known = await options.store.getCached(imageAnswerCacheNamespace, [...keys.values()])
+    const answers = new Map<string, ImageLookupAnswer>()
+    const fresh = new Map<number, Map<string, ImageLookupAnswer>>()
     await Promise.all(
       [...keys].map(async ([reference, key]) => {
         const cachedAnswer = known.get(key)
@@ -85,19 +85,19 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
         answers.set(reference, answer)
         const life = cachedAnswer === answer ? undefined : getImageAnswerTtl(reference, answer, lives)
         if (life === undefined) return
-        const group = fresh.get(life) ?? new Map<string, ImageAnswer>()
+        const group = fresh.get(life) ?? new Map<string, ImageLookupAnswer>()
         fresh.set(life, group.set(key, answer))
       }),
     )
-    for (const [life, values] of fresh) await options.store.putCached(imageAnswersCache, values, life)
-    return references.map((reference) => answers.get(reference) as ImageAnswer)
+    for (const [life, values] of fresh) await options.store.putCached(imageAnswerCacheNamespace, values, life)
+    return references.map((reference) => answers.get(reference) as ImageLookupAnswer)
   }
 
-  async function cacheAnswer(reference: string, answer: ImageAnswer): Promise<void> {
+  async function cacheAnswer(reference: string, answer: ImageLookupAnswer): Promise<void> {
     const life = getImageAnswerTtl(reference, answer, lives)
     if (life !== undefined)
       await options.store.putCached(
-        imageAnswersCache,
+        imageAnswerCacheNamespace,
         new Map([[await computeCacheKey(reference), answer]]),
         life,
       )
@@ -114,7 +114,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
     },
     async resolve(reference, signal) {
       const [answer] = await resolveAll([reference], signal)
-      return answer as ImageAnswer
+      return answer as ImageLookupAnswer
     },
     close: () => registry.close(),
   }
@@ -123,7 +123,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
 /** Seconds to cache an answer; undefined for answers that are not cached. */
 export function getImageAnswerTtl(
   reference: string,
-  answer: ImageAnswer,
+  answer: ImageLookupAnswer,
   lives: ImageAnswerTtls,
 ): number | undefined {
   switch (answer.kind) {

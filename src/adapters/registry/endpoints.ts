@@ -45,7 +45,7 @@ export function getEndpoints(
   let rule: RegistryConfRule | undefined
   let matched = 0
   for (const candidate of rules) {
-    const length = getMatchLength(full, candidate.prefix)
+    const length = getRulePrefixMatchLength(full, candidate.prefix)
     if (length > matched) [rule, matched] = [candidate, length]
   }
   if (rule?.blocked)
@@ -69,7 +69,7 @@ export function getEndpoints(
   ]
 }
 
-function getMatchLength(name: string, prefix: string): number {
+function getRulePrefixMatchLength(name: string, prefix: string): number {
   if (!prefix.startsWith('*.')) return name === prefix || name.startsWith(`${prefix}/`) ? prefix.length : 0
   const suffix = prefix.slice(1)
   const [suffixHost = '', ...path] = suffix.split('/')

@@ -49,7 +49,7 @@ const manifestShape: JsonShape = {
   },
 }
 
-const configShape: JsonShape = {
+const imageConfigShape: JsonShape = {
   fields: {
     ...platformFields,
     created: 'string',
@@ -121,7 +121,7 @@ export interface IndexEntry extends Descriptor {
   readonly platform?: Platform
 }
 
-export function isManifestType(mediaType: string): boolean {
+export function isManifestMediaType(mediaType: string): boolean {
   return (Object.values(mediaTypes) as string[]).includes(mediaType)
 }
 
@@ -154,7 +154,7 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
     )
   if (data['schemaVersion'] !== 2) throw createBadReplyError('its schemaVersion is not 2')
   const declared = data['mediaType'] as string | undefined
-  if (declared !== undefined && isManifestType(contentType) && declared !== contentType)
+  if (declared !== undefined && isManifestMediaType(contentType) && declared !== contentType)
     throw createBadReplyError(
       `its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`,
     )
@@ -163,7 +163,7 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
     throw createBadReplyError('it has fields of both an image and an index')
   if ('fsLayers' in data || 'history' in data)
     throw createBadReplyError('some clients could read it as a schema 1 image')
-  const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
+  const mediaType = declared ?? (isManifestMediaType(contentType) ? contentType : undefined)
   // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
   if (type === mediaTypes.ociIndex || type === mediaTypes.dockerList) {
@@ -192,7 +192,7 @@ export function formatPlatform(platform: Platform): string {
 /** Throws a RegistryError `unsupported`, which is not retryable, because the digest fixes these bytes. */
 export function parseImageConfig(body: Uint8Array): ImageConfig {
   try {
-    const data = parseStrictJson(body, configShape)
+    const data = parseStrictJson(body, imageConfigShape)
     const { Labels: labels = {} } = (data['config'] ?? {}) as { Labels?: Record<string, string> }
     const { diff_ids: diffIds = [] } = (data['rootfs'] ?? {}) as { diff_ids?: string[] }
     const platform = parsePlatform(data)

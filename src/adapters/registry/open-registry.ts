@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
-import type { ImageAnswer } from '../../checks/questions.ts'
+import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { toImageAnswer } from './to-image-answer.ts'
-import { createAuthorizedExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
+import { createAuthorizedRegistryExchange, type RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { createCancelableClock } from './transport/closable-clock.ts'
 import { computeCredentialIdentity } from './auth/credential-identity.ts'
 import { findCredential, type CredentialSource } from './auth/credentials.ts'
@@ -17,7 +17,7 @@ import {
   manifestAcceptHeader,
   stripMediaTypeParameters,
   getIndexPlatforms,
-  isManifestType,
+  isManifestMediaType,
   isSchema1,
   isStrongDigest,
   parseImageConfig,
@@ -63,11 +63,11 @@ const maxManifestBytes = 4 * 1024 * 1024
 const maxConfigBytes = 4 * 1024 * 1024
 
 // Docker Hub counts a manifest GET as a pull, and accepts only valid manifests.
-const pullCountingHosts: ReadonlySet<string> = new Set(['docker.io'])
+const hostsCountingManifestPulls: ReadonlySet<string> = new Set(['docker.io'])
 
 const manifestRequestHeaders = { accept: manifestAcceptHeader }
 
-export function openRegistry(options: RegistryClientOptions): RegistryClient {
+export function openRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { limits = {} } = options
   const clock = createCancelableClock(options.clock)
   const transport = openTransport({
@@ -77,7 +77,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     keepAliveAfterHead: options.keepAliveAfterHead,
   })
   const tokens = openTokenService(transport, clock)
-  const authorized = createAuthorizedExchange(transport, tokens, options.credentials ?? [])
+  const authorized = createAuthorizedRegistryExchange(transport, tokens, options.credentials ?? [])
   const retryPolicy = { ...defaultRetryPolicy, ...omitUndefined(limits) }
   const exchange = createRetryingRequestSender(authorized, retryPolicy, clock, options.random ?? Math.random)
   // Hosts whose HEAD contradicted their GET. This process sends them no further HEAD requests.
@@ -94,11 +94,11 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         toManifestRequest('GET', endpoint, reference, signal),
         'manifest',
       ).catch(rejectLargeManifest)
-      const digest = computeDigestWithAlgorithmOf(reply.body, wanted)
+      const digest = computeDigestWithSameAlgorithm(reply.body, wanted)
       const contentType = stripMediaTypeParameters(reply.headers.get('content-type')?.[0])
       if (wanted !== undefined && digest !== wanted) {
         // A proxy's error page says nothing about the image.
-        if (!isManifestType(contentType))
+        if (!isManifestMediaType(contentType))
           throw new RegistryError(
             'bad-reply',
             `${endpoint.name} returned "${contentType}" instead of a manifest`,
@@ -110,7 +110,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
       const isDigestVerified =
         wanted !== undefined ||
         (declaredDigest !== undefined &&
-          declaredDigest === computeDigestWithAlgorithmOf(reply.body, declaredDigest))
+          declaredDigest === computeDigestWithSameAlgorithm(reply.body, declaredDigest))
       // A caller with a tag gets this digest and requests it next.
       if (!isDigestVerified && declaredDigest !== undefined)
         throw new RegistryError(
@@ -158,17 +158,17 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     const digest = getStrongDigest(reply)
     const length = reply.headers.get('content-length')?.[0] ?? ''
     const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
-    if (!agrees || !isManifestType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
-    return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageAnswer
+    if (!agrees || !isManifestMediaType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
+    return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageLookupAnswer
   }
 
   async function resolveAt(
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
-  ): Promise<ImageAnswer> {
+  ): Promise<ImageLookupAnswer> {
     if (options.platforms) return resolveWithPlatforms(endpoint, reference, signal)
-    if (pullCountingHosts.has(reference.host)) return resolveByHead(endpoint, reference, signal)
+    if (hostsCountingManifestPulls.has(reference.host)) return resolveByHead(endpoint, reference, signal)
     try {
       const { digest, mediaType, bytes } = await fetchManifestFrom(endpoint, reference, signal)
       return { kind: 'ok', digest, mediaType, size: bytes.length }
@@ -204,7 +204,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
-  ): Promise<ImageAnswer> {
+  ): Promise<ImageLookupAnswer> {
     let isHeadRejected = false
     if (!brokenHead.has(endpoint.host)) {
       try {
@@ -225,7 +225,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
     endpoint: RegistryEndpoint,
     reference: ImageReference,
     signal?: AbortSignalLike,
-  ): Promise<ImageAnswer> {
+  ): Promise<ImageLookupAnswer> {
     const { manifest, digest, mediaType, bytes } = await fetchManifestFrom(endpoint, reference, signal)
     const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
     if (manifest.kind === 'index') return { ...answer, platforms: getIndexPlatforms(manifest.manifests) }
@@ -259,7 +259,7 @@ export function openRegistry(options: RegistryClientOptions): RegistryClient {
         return undefined
       }
       const { body } = reply
-      if (body.length === size && computeDigestWithAlgorithmOf(body, digest) === digest) return body
+      if (body.length === size && computeDigestWithSameAlgorithm(body, digest) === digest) return body
       rejectHtmlPage(reply.headers.get('content-type')?.[0], endpoint)
       checkTransferIntegrity(reply, endpoint)
       return undefined
@@ -377,7 +377,7 @@ function toManifestRequest(
   }
 }
 
-function computeDigestWithAlgorithmOf(bytes: Uint8Array, like: string | undefined): string {
+function computeDigestWithSameAlgorithm(bytes: Uint8Array, like: string | undefined): string {
   const algorithm = like?.split(':')[0] ?? 'sha256'
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }
@@ -420,7 +420,7 @@ function rejectLargeManifest(error: unknown): never {
   const isManifest =
     error instanceof RegistryError &&
     error.code === 'too-large' &&
-    isManifestType(stripMediaTypeParameters(error.contentType))
+    isManifestMediaType(stripMediaTypeParameters(error.contentType))
   if (!isManifest) throw error
   throw new RegistryError('unsupported', `its manifest is larger than ${maxManifestBytes} bytes`, {
     cause: error,

@@ -5,7 +5,7 @@ import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseImageConfig, type IndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
-import type { BundleReadingWithInstall } from './unpack/read-bundle-files.ts'
+import type { BundleReadAndInstallResult } from './unpack/read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultUnpackLimits, type CompressedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
 import { runUnpackProcess } from './unpack/unpack-process-pool.ts'
@@ -137,7 +137,7 @@ export async function pullAndReadBundle(
   registry: RegistryClient,
   text: string,
   { limits, signal }: Pick<PullBundleOptions, 'limits' | 'signal'> = {},
-): Promise<{ readonly digest: string; readonly reading: BundleReadingWithInstall }> {
+): Promise<{ readonly digest: string; readonly reading: BundleReadAndInstallResult }> {
   const content = { directories: bundleDirectories, limits: { ...defaultPullLimits, ...limits } }
   const { digest, labels, layers, wanted } = await pullImageLayers(registry, text, () => content, signal)
   return { digest, reading: await readBundleInProcess(layers, labels, wanted.directories, wanted.limits) }
@@ -197,7 +197,7 @@ async function readBundleInProcess(
   labels: PulledBundle['labels'],
   directories: readonly string[],
   { unpack, unpackTime }: PullLimits,
-): Promise<BundleReadingWithInstall> {
+): Promise<BundleReadAndInstallResult> {
   const result = await runUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
   if (!('reading' in result)) throw new Error('reading the bundle returned no result')
   return result.reading

@@ -13,7 +13,7 @@ export interface RegistryQueryBudget {
 const defaultQueryBudget: RegistryQueryBudget = { hosts: 50, references: 10_000 }
 
 /** Returns `unknown` with a reason when the budget is exceeded. */
-export function withQueryBudget(
+export function limitRegistryQueries(
   registry: ImageRegistry,
   budget: RegistryQueryBudget = defaultQueryBudget,
 ): ImageRegistry {

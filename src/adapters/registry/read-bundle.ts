@@ -1,5 +1,5 @@
 import type { AbortSignalLike } from '../../ports/registry.ts'
-import type { BundleAnswer } from '../../checks/questions.ts'
+import type { BundleImageAnswer } from '../../checks/questions.ts'
 import { toImageAnswer } from './to-image-answer.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { pullAndReadBundle, type PullLimits } from './pull-bundle.ts'
@@ -8,7 +8,7 @@ export async function readBundle(
   client: RegistryClient,
   reference: string,
   options: { readonly limits?: Partial<PullLimits>; readonly signal?: AbortSignalLike } = {},
-): Promise<BundleAnswer> {
+): Promise<BundleImageAnswer> {
   try {
     const { digest, reading } = await pullAndReadBundle(client, reference, options)
     return { kind: 'bundle', digest, ...reading }

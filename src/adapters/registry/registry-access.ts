@@ -40,7 +40,7 @@ export async function readRegistryTransport(
   const internal: Record<string, readonly string[]> = {}
   for (const [host, ranges] of opened.flatMap((one) => Object.entries(one.internal ?? {})))
     internal[host] = [...(internal[host] ?? []), ...ranges]
-  const only = splitList(environment['ONLY_REGISTRIES'])
+  const only = splitCommaSeparatedList(environment['ONLY_REGISTRIES'])
   const certificates = environment['REGISTRY_CERTIFICATES']
   const egress: EgressOptions = {
     plainHttp: opened.flatMap((one) => ('plainHttp' in one ? (one.plainHttp ?? []) : [])),
@@ -53,7 +53,7 @@ export async function readRegistryTransport(
     egress,
     rules,
     closedHosts: [...Object.keys(mirrors.internal), ...Object.keys(inside)].map((host) => host.toLowerCase()),
-    shown: splitList(environment['SHOWN_REGISTRIES']),
+    shown: splitCommaSeparatedList(environment['SHOWN_REGISTRIES']),
   }
 }
 
@@ -84,7 +84,7 @@ function parseProxyOptions(
 /** `registry.internal=10.0.0.5/32`, comma-separated; a host may repeat. */
 function parseInternalRegistries(text: string): Record<string, readonly string[]> {
   const found: Record<string, readonly string[]> = {}
-  for (const entry of splitList(text)) {
+  for (const entry of splitCommaSeparatedList(text)) {
     const [host = '', range = '', ...more] = entry.split('=')
     if (host === '' || range === '' || more.length > 0)
       throw new RegistryError(
@@ -112,7 +112,7 @@ async function readCertificates(directory: string): Promise<Record<string, strin
   return found
 }
 
-function splitList(text: string | undefined): readonly string[] {
+function splitCommaSeparatedList(text: string | undefined): readonly string[] {
   return (text ?? '')
     .split(',')
     .map((entry) => entry.trim())

@@ -1,7 +1,7 @@
 // Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
 // failed.
 import type { Clock } from '../../ports/clock.ts'
-import type { AuthorizedExchange, RegistryHttpRequest } from './auth/authorized-exchange.ts'
+import type { AuthorizedRegistryExchange, RegistryHttpRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
 import { toReplyError } from './transport/reply-error.ts'
 import type { TransportReply } from './transport/transport.ts'
@@ -16,7 +16,7 @@ interface AdaptiveConcurrencyLimit {
   readonly active: number
 }
 
-interface WindowSizes {
+interface ConcurrencyWindowLimits {
   readonly start: number
   readonly max: number
 }
@@ -29,9 +29,9 @@ export interface RetryPolicy {
   /** The longest wait, in seconds. If a registry asks for more, the request is not retried. Default 60. */
   readonly maxWaitSeconds: number
   /** Concurrent requests of a kind to a host. Default from 8 to 64. */
-  readonly window: WindowSizes
+  readonly window: ConcurrencyWindowLimits
   /** Windows for registries with strict rate limits. Default: quay.io from 4. */
-  readonly windows: Readonly<Record<string, WindowSizes>>
+  readonly windows: Readonly<Record<string, ConcurrencyWindowLimits>>
 }
 
 export const defaultRetryPolicy: RetryPolicy = {
@@ -55,7 +55,7 @@ export type RetryingRequestSender = (
 const unreachableHostBackOffMs = 15_000
 
 export function createRetryingRequestSender(
-  exchange: AuthorizedExchange,
+  exchange: AuthorizedRegistryExchange,
   retryPolicy: RetryPolicy,
   clock: Clock,
   random: () => number,
@@ -67,7 +67,7 @@ export function createRetryingRequestSender(
     const key = `${kind} ${host}`
     let window = windows.get(key)
     if (!window) {
-      window = createAdaptiveWindow(retryPolicy.windows[host] ?? retryPolicy.window, clock)
+      window = createAdaptiveConcurrencyLimit(retryPolicy.windows[host] ?? retryPolicy.window, clock)
       windows.set(key, window)
     }
     return window
@@ -118,7 +118,10 @@ export function createRetryingRequestSender(
 }
 
 /** Adaptive concurrency per host and request kind. A success adds one slot; a rate limit halves the slots once per wave. */
-export function createAdaptiveWindow(limits: WindowSizes, clock: Clock): AdaptiveConcurrencyLimit {
+export function createAdaptiveConcurrencyLimit(
+  limits: ConcurrencyWindowLimits,
+  clock: Clock,
+): AdaptiveConcurrencyLimit {
   let size = limits.start
   let active = 0
   let pausedUntil = 0

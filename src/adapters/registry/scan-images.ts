@@ -1,6 +1,6 @@
 // Resolves every reference of a catalog, with progress, a summary by registry, and resumption of an earlier run.
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageAnswer } from '../../checks/questions.ts'
+import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike, ImageRegistry } from '../../ports/registry.ts'
 
@@ -9,9 +9,9 @@ export interface ImageScanOptions {
   /** Concurrent lookups over all registries; each registry also has its own window. Default 64. */
   readonly concurrency?: number
   /** Answers of an earlier run: definite ones are reused, the others resolved again. */
-  readonly earlier?: ReadonlyMap<string, ImageAnswer>
+  readonly earlier?: ReadonlyMap<string, ImageLookupAnswer>
   /** Called for each answer as it arrives; record them to resume a killed run. */
-  readonly onAnswer?: (reference: string, answer: ImageAnswer) => void
+  readonly onAnswer?: (reference: string, answer: ImageLookupAnswer) => void
   /** Called at most every `progressEvery` milliseconds (default 1,000), and once at the end. */
   readonly onProgress?: (progress: ImageScanProgress) => void
   readonly progressEvery?: number
@@ -28,7 +28,7 @@ export interface ImageScanProgress {
 }
 
 export interface ImageScanReport {
-  readonly answers: ReadonlyMap<string, ImageAnswer>
+  readonly answers: ReadonlyMap<string, ImageLookupAnswer>
   /** Sorted by reference count, descending. References without a host are under ''. */
   readonly registries: readonly RegistryScanSummary[]
   readonly complete: boolean
@@ -37,7 +37,7 @@ export interface ImageScanReport {
 export interface RegistryScanSummary {
   readonly host: string
   readonly total: number
-  readonly byKind: Readonly<Partial<Record<ImageAnswer['kind'], number>>>
+  readonly byKind: Readonly<Partial<Record<ImageLookupAnswer['kind'], number>>>
 }
 
 /** Resolves each distinct reference once. Never rejects because of a registry's reply. */
@@ -48,14 +48,14 @@ export async function scanImages(
 ): Promise<ImageScanReport> {
   const { clock } = options
   const all = [...new Set(references)]
-  const answers = new Map<string, ImageAnswer>()
+  const answers = new Map<string, ImageLookupAnswer>()
   const open: string[] = []
   for (const reference of all) {
     const earlier = options.earlier?.get(reference)
-    if (earlier && isReusableAnswer(earlier)) answers.set(reference, earlier)
+    if (earlier && isReusableImageAnswer(earlier)) answers.set(reference, earlier)
     else open.push(reference)
   }
-  const queue = interleaveHosts(open)
+  const queue = interleaveReferencesByHost(open)
   const started = clock.now()
   let reported = started
   let resolvedCount = 0
@@ -86,16 +86,18 @@ export async function scanImages(
   }
   await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 64, queue.length) }, worker))
   reportProgress()
-  return { answers, registries: summarizeByRegistry(answers), complete: answers.size === all.length }
+  return { answers, registries: summarizeImagesByRegistry(answers), complete: answers.size === all.length }
 }
 
 /** Whether a later run can reuse the answer. */
-export function isReusableAnswer(answer: ImageAnswer): boolean {
+export function isReusableImageAnswer(answer: ImageLookupAnswer): boolean {
   return !['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
 }
 
-function summarizeByRegistry(answers: ReadonlyMap<string, ImageAnswer>): readonly RegistryScanSummary[] {
-  const hosts = new Map<string, Partial<Record<ImageAnswer['kind'], number>>>()
+function summarizeImagesByRegistry(
+  answers: ReadonlyMap<string, ImageLookupAnswer>,
+): readonly RegistryScanSummary[] {
+  const hosts = new Map<string, Partial<Record<ImageLookupAnswer['kind'], number>>>()
   for (const [reference, { kind }] of answers) {
     const host = getReferenceHost(reference)
     const counts = hosts.get(host) ?? {}
@@ -107,7 +109,7 @@ function summarizeByRegistry(answers: ReadonlyMap<string, ImageAnswer>): readonl
 }
 
 /** Alternates between hosts, so that a slow registry does not delay the others. */
-export function interleaveHosts(references: readonly string[]): readonly string[] {
+export function interleaveReferencesByHost(references: readonly string[]): readonly string[] {
   const byHost = new Map<string, string[]>()
   for (const reference of references) {
     const host = getReferenceHost(reference)

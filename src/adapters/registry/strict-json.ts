@@ -61,7 +61,7 @@ class StrictJsonReader {
 
   private object(shape: JsonShape, path: string, depth: number): unknown {
     const fields =
-      typeof shape === 'object' && 'fields' in shape ? fieldsByFoldedKey(shape.fields) : undefined
+      typeof shape === 'object' && 'fields' in shape ? getFieldShapesByFoldedKey(shape.fields) : undefined
     const items = typeof shape === 'object' && 'map' in shape ? shape.map : 'any'
     if (shape !== 'any' && !fields && !(typeof shape === 'object' && 'map' in shape))
       throw createWrongTypeError(path)
@@ -159,7 +159,7 @@ interface JsonField {
   readonly shape: JsonShape
 }
 
-const fieldsByFoldedKey = memoizePerObject(
+const getFieldShapesByFoldedKey = memoizePerObject(
   (fields: Readonly<Record<string, JsonShape>>): ReadonlyMap<string, JsonField> =>
     new Map(Object.entries(fields).map(([name, shape]) => [foldKey(name), { name, shape }])),
 )

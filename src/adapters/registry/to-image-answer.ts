@@ -1,5 +1,5 @@
 // Maps a registry failure to an answer. The answer is definite only if the registry's reply was definite.
-import type { ImageAnswer } from '../../checks/questions.ts'
+import type { ImageLookupAnswer } from '../../checks/questions.ts'
 import { RegistryError } from './registry-error.ts'
 
 // Seconds until a retry makes sense if the registry sends no `Retry-After`. Outages pass in minutes. Certificates and
@@ -10,7 +10,7 @@ const configErrorRetrySeconds = 600
 // Bounds for `Retry-After`: 0 would cause a tight retry loop, and some registries send years.
 const [shortestWait, maxRetrySeconds] = [5, 6 * 3600]
 
-export function toImageAnswer(error: unknown): ImageAnswer {
+export function toImageAnswer(error: unknown): ImageLookupAnswer {
   if (!(error instanceof RegistryError)) throw error
   const reason = error.message
   switch (error.code) {

@@ -1,13 +1,13 @@
 // What the store requires of its database.
 import type { PgBoss } from 'pg-boss'
 
-export interface Sql {
+export interface SqlQueryExecutor {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /** Any number of statements, without values. */
   run(text: string): Promise<void>
 }
 
-export interface Transaction extends Sql {
+export interface Transaction extends SqlQueryExecutor {
   /**
    * Waits until no other transaction holds `name`, then holds it until this one ends. Does nothing if transactions are
    * serialized anyway.
@@ -15,7 +15,7 @@ export interface Transaction extends Sql {
   lock(name: string): Promise<void>
 }
 
-export interface Database extends Sql {
+export interface Database extends SqlQueryExecutor {
   readonly kind: 'embedded' | 'server'
   /**
    * Runs `work` in one transaction and rolls back if it throws. Rejects with a StoreError. Urgent transactions go

@@ -15,7 +15,7 @@ import { toStoreError, StoreError } from './store-error.ts'
 /** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
 const closeTimeoutMs = 10_000
 /** Limit in characters for quoting the process's last output. */
-const maxQuotedLength = 2000
+const maxQuotedProcessOutputLength = 2000
 
 const inheritedEnvVariables = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
@@ -32,13 +32,13 @@ export interface EmbeddedConnection {
  * Starts the process and opens the database. Rejects with StoreError `in-use` if another process still has the folder
  * after `patience` milliseconds. `said` receives each line of its standard error.
  */
-export async function connectEmbedded(
+export async function connectEmbeddedDatabase(
   directory: string | undefined,
   timeoutMs: number,
   onOutput: (line: string) => void,
 ): Promise<EmbeddedConnection> {
   const child = startDatabaseProcess()
-  const connection = openConnection(child, onOutput)
+  const connection = openEmbeddedConnection(child, onOutput)
   try {
     await connection.send({
       kind: 'open',
@@ -75,7 +75,7 @@ function startDatabaseProcess(): ChildProcess {
   })
 }
 
-function openConnection(child: ChildProcess, onOutput: (line: string) => void): EmbeddedConnection {
+function openEmbeddedConnection(child: ChildProcess, onOutput: (line: string) => void): EmbeddedConnection {
   const pending = new Map<number, { resolve(rows: readonly object[]): void; reject(error: unknown): void }>()
   let ids = 0
   let ending: string | undefined
@@ -86,7 +86,7 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
   if (child.stderr) {
     const lines = createInterface({ input: child.stderr })
     lines.on('line', (line) => {
-      output = `${output}${line}\n`.slice(-maxQuotedLength)
+      output = `${output}${line}\n`.slice(-maxQuotedProcessOutputLength)
       onOutput(line)
     })
     if (child.stderr instanceof Socket) child.stderr.unref()
@@ -99,7 +99,7 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
     pending.delete(reply.id)
     unrefIfIdle()
     if ('rows' in reply) waiting?.resolve(reply.rows)
-    else waiting?.reject(toError(reply.fault))
+    else waiting?.reject(deserializeDatabaseError(reply.fault))
   })
   unrefIfIdle()
 
@@ -164,6 +164,6 @@ function openConnection(child: ChildProcess, onOutput: (line: string) => void): 
   }
 }
 
-function toError({ message, storeCode, fields }: SerializedError): Error {
+function deserializeDatabaseError({ message, storeCode, fields }: SerializedError): Error {
   return storeCode ? new StoreError(storeCode, message) : Object.assign(new Error(message), fields)
 }

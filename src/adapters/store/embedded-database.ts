@@ -2,8 +2,8 @@
 // transactions, single statements and pg-boss scripts take turns.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database, Sql } from './database.ts'
-import { connectEmbedded, type EmbeddedConnection } from './embedded-connection.ts'
+import type { Database, SqlQueryExecutor } from './database.ts'
+import { connectEmbeddedDatabase, type EmbeddedConnection } from './embedded-connection.ts'
 import { toStoreError, getSqlState, StoreError } from './store-error.ts'
 
 /** Milliseconds before the first restart; the pause doubles after each quick failure. */
@@ -39,12 +39,12 @@ export async function openEmbeddedDatabase(
   const reportOutput = (line: string) =>
     problem(new StoreError('failed', `output of the database process: ${line}`))
   const supervised = await superviseConnection(
-    () => connectEmbedded(directory, timeoutMs, reportOutput),
+    () => connectEmbeddedDatabase(directory, timeoutMs, reportOutput),
     directory !== undefined,
     problem,
   )
   const { turn, end } = createExclusiveQueue()
-  const send: SendQuery = async (text, values) =>
+  const send: SqlQuerySender = async (text, values) =>
     (await supervised.current()).send(toSqlCommand(text, values))
   const outside = createSql(send)
   return {
@@ -80,7 +80,7 @@ export async function openEmbeddedDatabase(
   }
 }
 
-type SendQuery = (text: string, values?: readonly unknown[] | null) => Promise<readonly object[]>
+type SqlQuerySender = (text: string, values?: readonly unknown[] | null) => Promise<readonly object[]>
 
 const toSqlCommand = (text: string, values?: readonly unknown[] | null) =>
   ({ kind: 'sql', text, ...(values && { values }) }) as const
@@ -88,7 +88,7 @@ const toSqlCommand = (text: string, values?: readonly unknown[] | null) =>
 /** The first statement begins the transaction, so an empty transaction costs nothing. */
 function beginTransaction(connection: EmbeddedConnection) {
   let state: 'fresh' | 'begun' | 'over' = 'fresh'
-  const sendInside: SendQuery = async (text, values) => {
+  const sendInside: SqlQuerySender = async (text, values) => {
     if (state === 'over') throw new StoreError('failed', 'the transaction of this query has already ended')
     const beginsTransaction = state === 'fresh'
     state = 'begun'
@@ -135,7 +135,7 @@ function createExclusiveQueue() {
   }
 }
 
-function createSql(send: SendQuery): Sql {
+function createSql(send: SqlQuerySender): SqlQueryExecutor {
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       try {

@@ -123,14 +123,14 @@ process.on('message', (request: EmbeddedRequest) => {
 export async function lockFolder(directory: string, timeoutMs: number): Promise<() => void> {
   const end = performance.now() + timeoutMs
   for (;;) {
-    const unlock = tryLock(directory)
+    const unlock = tryLockFolder(directory)
     if (unlock) return unlock
     if (performance.now() >= end) throw new StoreError('in-use', `another process is using ${directory}`)
     await sleep(retryDelayMs)
   }
 }
 
-function tryLock(directory: string): (() => void) | undefined {
+function tryLockFolder(directory: string): (() => void) | undefined {
   let file: DatabaseSync | undefined
   try {
     file = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 })
@@ -139,14 +139,14 @@ function tryLock(directory: string): (() => void) | undefined {
     return () => held.close()
   } catch (error) {
     file?.close()
-    if (isBusy(error)) return undefined
+    if (isSqliteBusyError(error)) return undefined
     const message = error instanceof Error ? error.message : String(error)
     throw new StoreError('failed', `the data folder cannot be locked: ${message}`, error)
   }
 }
 
 /** Does not check the class, because under a test runner Node's errors come from another realm. */
-function isBusy(error: unknown): boolean {
+function isSqliteBusyError(error: unknown): boolean {
   return (
     typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === sqliteBusyErrorCode
   )

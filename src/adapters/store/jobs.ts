@@ -11,13 +11,13 @@
 // Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, JobKindStatistics } from '../../ports/jobs.ts'
-import { toJobDatabase, type Database, type Transaction, type Sql } from './database.ts'
+import { toJobDatabase, type Database, type Transaction, type SqlQueryExecutor } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { toStorableText } from './storable-text.ts'
 import { toStoreError } from './store-error.ts'
 
 /** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
-const scanPriority = -1_000_000_000
+const imageScanJobPriority = -1_000_000_000
 
 /** Milliseconds to cache a repository's last place, because one sweep can enqueue thousands. */
 const queuePositionCacheTtlMs = 1000
@@ -27,9 +27,9 @@ interface QueuePosition {
   readonly at: number
 }
 
-const jobSchema = 'catalog_bot_jobs'
+const jobSchemaName = 'catalog_bot_jobs'
 // The shared table behind the view `job`: planning a query on it directly takes half the time.
-const jobTable = `${jobSchema}.job_common`
+const jobTable = `${jobSchemaName}.job_common`
 const queueName = 'job'
 
 /** One run of a job: `run` differs if the row is taken again. */
@@ -80,7 +80,7 @@ export async function openJobQueue(
 ): Promise<PersistentJobQueue> {
   const boss = new PgBoss({
     db: database.jobDatabase,
-    schema: jobSchema,
+    schema: jobSchemaName,
     backend: database.kind === 'embedded' ? 'pglite' : 'postgres',
     schedule: false,
     supervise: true,
@@ -112,7 +112,7 @@ export async function openJobQueue(
   // connection that read would deadlock inside a transaction.
   await boss.touch(queueName, '00000000-0000-0000-0000-000000000000')
 
-  const priorityOf = createFairPriority(jobTable, queueName)
+  const priorityOf = createFairJobPriority(jobTable, queueName)
   const waiting = (sql: Transaction, key: string) =>
     sql.query<{ id: string }>(
       `SELECT id FROM ${jobTable} WHERE name = '${queueName}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
@@ -228,11 +228,11 @@ function toErrorText(error: unknown): string {
 }
 
 /** `table`, `queue`: where the jobs are. */
-function createFairPriority(table: string, queue: string) {
+function createFairJobPriority(table: string, queue: string) {
   const last = new Map<string, QueuePosition>()
 
   /** Finds the next place to be served and this repository's last one. */
-  async function positionAfter(sql: Sql, repository: string): Promise<number> {
+  async function positionAfter(sql: SqlQueryExecutor, repository: string): Promise<number> {
     const [row] = await sql.query<{ head: number | null; own: number | null }>(
       `SELECT max(priority) AS head, min(priority) FILTER (WHERE starts_with(singleton_key, $1)) AS own
        FROM ${table}
@@ -244,8 +244,8 @@ function createFairPriority(table: string, queue: string) {
     return row?.own === null || row?.own === undefined ? head : Math.min(head, row.own - 1)
   }
 
-  return async (sql: Sql, job: Job): Promise<number> => {
-    if (job.kind === 'scan') return scanPriority
+  return async (sql: SqlQueryExecutor, job: Job): Promise<number> => {
+    if (job.kind === 'scan') return imageScanJobPriority
     if (job.kind !== 'pull') return 0
     const repository = toRepositoryKey(job.repository)
     const now = performance.now()

@@ -7,10 +7,10 @@ import type {
   FreezeKind,
   FreezeScope,
 } from '../../policy/merge-freeze.ts'
-import type { MergeFreezes, ParkedPull } from '../../ports/merge-freezes.ts'
-import type { Database, Sql } from './database.ts'
+import type { MergeFreezes, RejectedPullRecord } from '../../ports/merge-freezes.ts'
+import type { Database, SqlQueryExecutor } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { schemaName } from './migrations.ts'
+import { databaseSchemaName } from './migrations.ts'
 import { toStorableText } from './storable-text.ts'
 
 interface FreezeRow {
@@ -56,17 +56,20 @@ export function openMergeFreezes(database: Database): MergeFreezes {
         } = order
         const key = toRepositoryKey(repository)
         await sql.lock(`stops ${key}`)
-        if ((await wasAlreadyExecuted(sql, key, by)) || (await wasAlreadyUndone(sql, key, branch, by)))
+        if (
+          (await isFreezeCommandExecuted(sql, key, by)) ||
+          (await isFreezeCommandUndone(sql, key, branch, by))
+        )
           return undefined
         const before = await sql.query(
-          `SELECT kind FROM ${schemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
+          `SELECT kind FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
           [key, branch, kind],
         )
         // Repeated rejections are counted but not reported again.
         if (before.length === 0 || by.kind !== 'bot')
           await recordFreezeEvent(sql, key, { branch, kind, reason, by }, 'stopped')
         const [row] = await sql.query<FreezeRow>(
-          `INSERT INTO ${schemaName}.stop
+          `INSERT INTO ${databaseSchemaName}.stop
              (repository, owner_as_written, name_as_written, branch, kind, reason, made_by, pull, cause, try_again_at, rules)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
            ON CONFLICT (repository, branch, kind) DO UPDATE SET
@@ -97,9 +100,9 @@ export function openMergeFreezes(database: Database): MergeFreezes {
       database.transaction(async (sql) => {
         const key = toRepositoryKey(repository)
         await sql.lock(`stops ${key}`)
-        if (await wasAlreadyExecuted(sql, key, by)) return []
+        if (await isFreezeCommandExecuted(sql, key, by)) return []
         const rows = await sql.query<FreezeRow>(
-          `SELECT ${freezeColumns} FROM ${schemaName}.stop
+          `SELECT ${freezeColumns} FROM ${databaseSchemaName}.stop
            WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
           [key, branch ?? null, kinds],
         )
@@ -108,7 +111,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
           const stop = toMergeFreeze(row)
           if (!isFreezeOlderThanRequest(stop, by, requestedAt)) continue
           await sql.query(
-            `DELETE FROM ${schemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
+            `DELETE FROM ${databaseSchemaName}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
             [key, row.branch, row.kind],
           )
           await recordFreezeEvent(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
@@ -119,14 +122,14 @@ export function openMergeFreezes(database: Database): MergeFreezes {
 
     allowMergeAttempt: async ({ repository, branch }) => {
       await database.query(
-        `UPDATE ${schemaName}.stop SET try_again_at = 0 WHERE repository = $1 AND branch = $2 AND kind = 'refused'`,
+        `UPDATE ${databaseSchemaName}.stop SET try_again_at = 0 WHERE repository = $1 AND branch = $2 AND kind = 'refused'`,
         [toRepositoryKey(repository), branch],
       )
     },
 
     listFreezes: async (repository) => {
       const rows = await database.query<FreezeRow>(
-        `SELECT ${freezeColumns} FROM ${schemaName}.stop WHERE $1::text IS NULL OR repository = $1
+        `SELECT ${freezeColumns} FROM ${databaseSchemaName}.stop WHERE $1::text IS NULL OR repository = $1
          ORDER BY stop.since, repository, branch, kind`,
         [repository === undefined ? null : toRepositoryKey(repository)],
       )
@@ -136,12 +139,12 @@ export function openMergeFreezes(database: Database): MergeFreezes {
     listFreezeEvents: async (repository, limit) => {
       const rows = await database.query<FreezeEventRow>(
         `SELECT step, branch, kind, reason, made_by, (extract(epoch FROM at) * 1000)::double precision AS at
-         FROM ${schemaName}.stop_event WHERE repository = $1 ORDER BY id DESC LIMIT $2`,
+         FROM ${databaseSchemaName}.stop_event WHERE repository = $1 ORDER BY id DESC LIMIT $2`,
         [toRepositoryKey(repository), limit],
       )
       return rows.map(({ step, branch, kind, reason, made_by, at }) => ({
         repository,
-        ...toBranchFields(branch),
+        ...toFreezeBranchField(branch),
         step,
         kind,
         reason,
@@ -152,7 +155,7 @@ export function openMergeFreezes(database: Database): MergeFreezes {
 
     parkPull: async (repository, { pull, reason, state, times, tryAgainAt }) => {
       await database.query(
-        `INSERT INTO ${schemaName}.parked_pull (repository, pull, reason, state, times, try_again_at)
+        `INSERT INTO ${databaseSchemaName}.parked_pull (repository, pull, reason, state, times, try_again_at)
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (repository, pull) DO UPDATE SET
            reason = excluded.reason, state = excluded.state, times = excluded.times, try_again_at = excluded.try_again_at, parked_at = clock_timestamp()`,
@@ -160,14 +163,17 @@ export function openMergeFreezes(database: Database): MergeFreezes {
       )
     },
 
-    parkedPull: async (repository: RepositoryName, pull: PullNumber): Promise<ParkedPull | undefined> => {
+    parkedPull: async (
+      repository: RepositoryName,
+      pull: PullNumber,
+    ): Promise<RejectedPullRecord | undefined> => {
       const [row] = await database.query<{
         reason: string
         state: string
         times: number
         try_again_at: number
       }>(
-        `SELECT reason, state, times, try_again_at FROM ${schemaName}.parked_pull WHERE repository = $1 AND pull = $2`,
+        `SELECT reason, state, times, try_again_at FROM ${databaseSchemaName}.parked_pull WHERE repository = $1 AND pull = $2`,
         [toRepositoryKey(repository), pull],
       )
       if (row === undefined) return undefined
@@ -176,36 +182,45 @@ export function openMergeFreezes(database: Database): MergeFreezes {
 
     parkedPulls: async (repository) => {
       const rows = await database.query<{ pull: number }>(
-        `SELECT pull FROM ${schemaName}.parked_pull WHERE repository = $1 ORDER BY pull`,
+        `SELECT pull FROM ${databaseSchemaName}.parked_pull WHERE repository = $1 ORDER BY pull`,
         [toRepositoryKey(repository)],
       )
       return rows.map(({ pull }) => toPullNumber(pull))
     },
 
     unparkPull: async (repository, pull) => {
-      await database.query(`DELETE FROM ${schemaName}.parked_pull WHERE repository = $1 AND pull = $2`, [
-        toRepositoryKey(repository),
-        pull,
-      ])
+      await database.query(
+        `DELETE FROM ${databaseSchemaName}.parked_pull WHERE repository = $1 AND pull = $2`,
+        [toRepositoryKey(repository), pull],
+      )
     },
   }
 }
 
 /** Returns whether this comment already took effect: a job that died afterwards runs again. */
-async function wasAlreadyExecuted(sql: Sql, key: string, by: FreezeAuthor): Promise<boolean> {
+async function isFreezeCommandExecuted(
+  sql: SqlQueryExecutor,
+  key: string,
+  by: FreezeAuthor,
+): Promise<boolean> {
   if (by.kind !== 'person') return false
   const rows = await sql.query(
-    `SELECT id FROM ${schemaName}.stop_event WHERE repository = $1 AND comment = $2 LIMIT 1`,
+    `SELECT id FROM ${databaseSchemaName}.stop_event WHERE repository = $1 AND comment = $2 LIMIT 1`,
     [key, by.comment],
   )
   return rows.length > 0
 }
 
 /** Returns whether a later comment ended this stop: comments may be read in any order. */
-async function wasAlreadyUndone(sql: Sql, key: string, branch: string, by: FreezeAuthor): Promise<boolean> {
+async function isFreezeCommandUndone(
+  sql: SqlQueryExecutor,
+  key: string,
+  branch: string,
+  by: FreezeAuthor,
+): Promise<boolean> {
   if (by.kind !== 'person') return false
   const rows = await sql.query(
-    `SELECT id FROM ${schemaName}.stop_event
+    `SELECT id FROM ${databaseSchemaName}.stop_event
      WHERE repository = $1 AND branch = $2 AND step = 'resumed' AND kind = 'frozen' AND comment > $3 LIMIT 1`,
     [key, branch, by.comment],
   )
@@ -219,13 +234,13 @@ function isFreezeOlderThanRequest(stop: MergeFreeze, by: FreezeAuthor, requested
 }
 
 async function recordFreezeEvent(
-  sql: Sql,
+  sql: SqlQueryExecutor,
   key: string,
   { branch, kind, reason, by }: { branch: string; kind: FreezeKind; reason: string; by: FreezeAuthor },
   step: FreezeEvent['step'],
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO ${schemaName}.stop_event (repository, branch, step, kind, reason, made_by, comment)
+    `INSERT INTO ${databaseSchemaName}.stop_event (repository, branch, step, kind, reason, made_by, comment)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [
       key,
@@ -239,14 +254,14 @@ async function recordFreezeEvent(
   )
 }
 
-function toBranchFields(branch: string): Pick<FreezeScope, 'branch'> {
+function toFreezeBranchField(branch: string): Pick<FreezeScope, 'branch'> {
   return branch === allBranchesKey ? {} : { branch }
 }
 
 function toMergeFreeze(row: FreezeRow): MergeFreeze {
   return {
     repository: { owner: row.owner, name: row.name },
-    ...toBranchFields(row.branch),
+    ...toFreezeBranchField(row.branch),
     kind: row.kind,
     reason: row.reason,
     by: JSON.parse(row.made_by) as FreezeAuthor,

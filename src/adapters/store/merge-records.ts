@@ -6,11 +6,11 @@ import type { ValidatedMerge } from '../../policy/merge-permit.ts'
 import type { PendingMerge, MergeIntent } from '../../ports/merge-records.ts'
 import type { Lease } from '../../ports/leases.ts'
 import type { Database } from './database.ts'
-import { schemaName } from './migrations.ts'
+import { databaseSchemaName } from './migrations.ts'
 import { toStorableJson } from './storable-text.ts'
 import { StoreError } from './store-error.ts'
 
-interface IntentRow {
+interface MergeIntentRow {
   readonly id: number
   readonly fence: number
   readonly landing: PendingMerge
@@ -22,13 +22,13 @@ export function openMergeRecords(database: Database) {
       database.transaction(async (sql) => {
         // Locks the row until the intent is written, so that no other instance takes over the lease in between.
         const held = await sql.query(
-          `SELECT name FROM ${schemaName}.lease
+          `SELECT name FROM ${databaseSchemaName}.lease
            WHERE name = $1 AND fence = $2 AND expires_at > clock_timestamp() FOR UPDATE`,
           [lease.name, lease.fence],
         )
         if (held.length === 0) return undefined
         const [row] = await sql.query<{ id: number }>(
-          `INSERT INTO ${schemaName}.intent (lease, fence, repository, pull, landing)
+          `INSERT INTO ${databaseSchemaName}.intent (lease, fence, repository, pull, landing)
            VALUES ($1, $2, $3, $4, $5::jsonb) RETURNING id`,
           [
             lease.name,
@@ -53,7 +53,7 @@ export function openMergeRecords(database: Database) {
         // Serializes settlements of one pull request, so that the check below reports what the index would reject.
         await sql.lock(`landing ${toRepositoryKey(intent.repository)}#${intent.pull}`)
         const [row] = await sql.query<{ outcome: string | null }>(
-          `SELECT outcome FROM ${schemaName}.intent WHERE id = $1 FOR UPDATE`,
+          `SELECT outcome FROM ${databaseSchemaName}.intent WHERE id = $1 FOR UPDATE`,
           [intent.id],
         )
         if (row?.outcome === outcome) return false
@@ -67,7 +67,7 @@ export function openMergeRecords(database: Database) {
         let ends = outcome
         if (outcome === 'landed') {
           const [recorded] = await sql.query<{ commit: string }>(
-            `SELECT landing->>'commit' AS commit FROM ${schemaName}.intent
+            `SELECT landing->>'commit' AS commit FROM ${databaseSchemaName}.intent
              WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
             [toRepositoryKey(intent.repository), intent.pull],
           )
@@ -77,7 +77,7 @@ export function openMergeRecords(database: Database) {
         }
         if (row.outcome === ends) return false
         await sql.query(
-          `UPDATE ${schemaName}.intent SET outcome = $2, ended_at = clock_timestamp(),
+          `UPDATE ${databaseSchemaName}.intent SET outcome = $2, ended_at = clock_timestamp(),
            landing = landing || jsonb_build_object('commit', $3::text) WHERE id = $1`,
           [intent.id, ends, commit],
         )
@@ -85,8 +85,8 @@ export function openMergeRecords(database: Database) {
       }),
 
     listPendingMerges: async (repository: RepositoryName): Promise<readonly MergeIntent[]> => {
-      const rows = await database.query<IntentRow>(
-        `SELECT id, fence, landing FROM ${schemaName}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
+      const rows = await database.query<MergeIntentRow>(
+        `SELECT id, fence, landing FROM ${databaseSchemaName}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
         [toRepositoryKey(repository)],
       )
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
@@ -96,8 +96,8 @@ export function openMergeRecords(database: Database) {
       repository: RepositoryName,
       pull: PullNumber,
     ): Promise<readonly MergeIntent[]> => {
-      const rows = await database.query<IntentRow>(
-        `SELECT id, fence, landing FROM ${schemaName}.intent
+      const rows = await database.query<MergeIntentRow>(
+        `SELECT id, fence, landing FROM ${databaseSchemaName}.intent
          WHERE repository = $1 AND pull = $2 AND outcome = 'abandoned' ORDER BY id DESC LIMIT 10`,
         [toRepositoryKey(repository), pull],
       )
@@ -105,8 +105,8 @@ export function openMergeRecords(database: Database) {
     },
 
     findMerge: async (repository: RepositoryName, pull: PullNumber): Promise<ValidatedMerge | undefined> => {
-      const [row] = await database.query<IntentRow>(
-        `SELECT id, fence, landing FROM ${schemaName}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
+      const [row] = await database.query<MergeIntentRow>(
+        `SELECT id, fence, landing FROM ${databaseSchemaName}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
         [toRepositoryKey(repository), pull],
       )
       return row?.landing
@@ -114,7 +114,7 @@ export function openMergeRecords(database: Database) {
 
     findMergedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
       const rows = await database.query<{ commit: string }>(
-        `SELECT landing->>'commit' AS commit FROM ${schemaName}.intent
+        `SELECT landing->>'commit' AS commit FROM ${databaseSchemaName}.intent
          WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
         [toRepositoryKey(repository), commits],
       )
@@ -123,7 +123,7 @@ export function openMergeRecords(database: Database) {
 
     findPullsOfCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
       const rows = await database.query<{ commit: string; pull: number }>(
-        `SELECT landing->>'commit' AS commit, pull FROM ${schemaName}.intent
+        `SELECT landing->>'commit' AS commit, pull FROM ${databaseSchemaName}.intent
          WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
         [toRepositoryKey(repository), commits],
       )

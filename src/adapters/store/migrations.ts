@@ -2,28 +2,28 @@
 import type { Database } from './database.ts'
 import { StoreError } from './store-error.ts'
 
-export const schemaName = 'catalog_bot'
+export const databaseSchemaName = 'catalog_bot'
 
 const migrationSteps: readonly string[] = [
   `
-  CREATE TABLE ${schemaName}.delivery (
+  CREATE TABLE ${databaseSchemaName}.delivery (
     guid text PRIMARY KEY,
     event text NOT NULL,
     -- gzip: a fifth of the bytes go into the database, and are not compressed by it again.
     body bytea NOT NULL,
     received_at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
-  ALTER TABLE ${schemaName}.delivery ALTER COLUMN body SET STORAGE EXTERNAL;
-  CREATE INDEX delivery_received_at ON ${schemaName}.delivery (received_at);
+  ALTER TABLE ${databaseSchemaName}.delivery ALTER COLUMN body SET STORAGE EXTERNAL;
+  CREATE INDEX delivery_received_at ON ${databaseSchemaName}.delivery (received_at);
 
-  CREATE TABLE ${schemaName}.lease (
+  CREATE TABLE ${databaseSchemaName}.lease (
     name text PRIMARY KEY,
     fence integer NOT NULL,
     -- Null: given back.
     expires_at timestamptz
   );
 
-  CREATE TABLE ${schemaName}.intent (
+  CREATE TABLE ${databaseSchemaName}.intent (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     lease text NOT NULL,
     fence integer NOT NULL,
@@ -36,26 +36,26 @@ const migrationSteps: readonly string[] = [
     ended_at timestamptz
   );
   -- A pull request lands once, whatever the code above believes.
-  CREATE UNIQUE INDEX intent_landed_once ON ${schemaName}.intent (repository, pull) WHERE outcome = 'landed';
-  CREATE INDEX intent_open ON ${schemaName}.intent (repository, id) WHERE outcome IS NULL;
+  CREATE UNIQUE INDEX intent_landed_once ON ${databaseSchemaName}.intent (repository, pull) WHERE outcome = 'landed';
+  CREATE INDEX intent_open ON ${databaseSchemaName}.intent (repository, id) WHERE outcome IS NULL;
 
-  CREATE TABLE ${schemaName}.stop (
+  CREATE TABLE ${databaseSchemaName}.stop (
     repository text PRIMARY KEY,
     reason text NOT NULL,
     since timestamptz NOT NULL DEFAULT clock_timestamp()
   );
 
   -- Values and reports are JSON kept as text: jsonb takes neither NUL nor half surrogates, and authors' files have both.
-  CREATE TABLE ${schemaName}.cache (
+  CREATE TABLE ${databaseSchemaName}.cache (
     space text NOT NULL,
     key text NOT NULL,
     value text NOT NULL,
     expires_at timestamptz,
     PRIMARY KEY (space, key)
   );
-  CREATE INDEX cache_expires_at ON ${schemaName}.cache (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE INDEX cache_expires_at ON ${databaseSchemaName}.cache (expires_at) WHERE expires_at IS NOT NULL;
 
-  CREATE TABLE ${schemaName}.verdict (
+  CREATE TABLE ${databaseSchemaName}.verdict (
     repository text NOT NULL,
     pull integer NOT NULL,
     head text NOT NULL,
@@ -68,11 +68,11 @@ const migrationSteps: readonly string[] = [
     decided_at double precision NOT NULL,
     PRIMARY KEY (repository, pull, head, base, config)
   );
-  CREATE INDEX verdict_decided_at ON ${schemaName}.verdict (decided_at);
+  CREATE INDEX verdict_decided_at ON ${databaseSchemaName}.verdict (decided_at);
   `,
   `
   -- Ids of comments, reviews and accounts are 53-bit numbers at most: GitHub's own clients are JavaScript.
-  CREATE TABLE ${schemaName}.epoch (
+  CREATE TABLE ${databaseSchemaName}.epoch (
     repository text NOT NULL,
     pull integer NOT NULL,
     epoch integer NOT NULL,
@@ -82,7 +82,7 @@ const migrationSteps: readonly string[] = [
     begun_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, pull, epoch)
   );
-  CREATE TABLE ${schemaName}.shown_head (
+  CREATE TABLE ${databaseSchemaName}.shown_head (
     repository text NOT NULL,
     pull integer NOT NULL,
     epoch integer NOT NULL,
@@ -91,7 +91,7 @@ const migrationSteps: readonly string[] = [
     at text NOT NULL,
     PRIMARY KEY (repository, pull, epoch, head)
   );
-  CREATE TABLE ${schemaName}.command (
+  CREATE TABLE ${databaseSchemaName}.command (
     repository text NOT NULL,
     pull integer NOT NULL,
     comment double precision NOT NULL,
@@ -99,14 +99,14 @@ const migrationSteps: readonly string[] = [
     recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, comment)
   );
-  CREATE TABLE ${schemaName}.review_seen (
+  CREATE TABLE ${databaseSchemaName}.review_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     review double precision NOT NULL,
     epoch integer NOT NULL,
     PRIMARY KEY (repository, pull, review)
   );
-  CREATE TABLE ${schemaName}.account (
+  CREATE TABLE ${databaseSchemaName}.account (
     repository text NOT NULL,
     login text NOT NULL,
     id double precision NOT NULL,
@@ -116,7 +116,7 @@ const migrationSteps: readonly string[] = [
   `,
   `
   -- Who brought which head: GitHub says it in deliveries alone.
-  CREATE TABLE ${schemaName}.push_seen (
+  CREATE TABLE ${databaseSchemaName}.push_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     head text NOT NULL,
@@ -126,18 +126,18 @@ const migrationSteps: readonly string[] = [
     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, pull, head, pusher)
   );
-  CREATE INDEX command_recorded_at ON ${schemaName}.command (repository, recorded_at);
+  CREATE INDEX command_recorded_at ON ${databaseSchemaName}.command (repository, recorded_at);
   `,
   `
   -- What pull requests do, for those who agreed to it: JSON, once for however many agree.
-  CREATE TABLE ${schemaName}.described_change (
+  CREATE TABLE ${databaseSchemaName}.described_change (
     repository text NOT NULL,
     pull integer NOT NULL,
     id text NOT NULL,
     covers text NOT NULL,
     PRIMARY KEY (repository, pull, id)
   );
-  CREATE TABLE ${schemaName}.approval_seen (
+  CREATE TABLE ${databaseSchemaName}.approval_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     review double precision NOT NULL,
@@ -145,14 +145,14 @@ const migrationSteps: readonly string[] = [
     PRIMARY KEY (repository, pull, review)
   );
   -- A pull request can do what it did before: what was shown last is the last row, not the newest change.
-  ALTER TABLE ${schemaName}.shown_head DROP CONSTRAINT shown_head_pkey;
-  ALTER TABLE ${schemaName}.shown_head ADD COLUMN change text;
-  ALTER TABLE ${schemaName}.shown_head ADD COLUMN seq bigint GENERATED ALWAYS AS IDENTITY;
-  CREATE UNIQUE INDEX shown_head_in_order ON ${schemaName}.shown_head (repository, pull, seq);
+  ALTER TABLE ${databaseSchemaName}.shown_head DROP CONSTRAINT shown_head_pkey;
+  ALTER TABLE ${databaseSchemaName}.shown_head ADD COLUMN change text;
+  ALTER TABLE ${databaseSchemaName}.shown_head ADD COLUMN seq bigint GENERATED ALWAYS AS IDENTITY;
+  CREATE UNIQUE INDEX shown_head_in_order ON ${databaseSchemaName}.shown_head (repository, pull, seq);
   `,
   `
   -- What must survive has its own table: the cache may be emptied.
-  CREATE TABLE ${schemaName}.state (
+  CREATE TABLE ${databaseSchemaName}.state (
     space text NOT NULL,
     repository text NOT NULL,
     key text NOT NULL,
@@ -161,57 +161,57 @@ const migrationSteps: readonly string[] = [
     PRIMARY KEY (space, repository, key)
   );
   -- Version 0 is what stood in the cache. Keys there are JSON texts: \`"owner/name"\`, and \`"owner/name branch"\`.
-  INSERT INTO ${schemaName}.state (space, repository, key, version, value)
+  INSERT INTO ${databaseSchemaName}.state (space, repository, key, version, value)
     SELECT 'image scan', lower(key::json #>> '{}'), '""', 0, value
-    FROM ${schemaName}.cache WHERE space = 'image scans' AND key LIKE '"%'
+    FROM ${databaseSchemaName}.cache WHERE space = 'image scans' AND key LIKE '"%'
     ON CONFLICT DO NOTHING;
-  INSERT INTO ${schemaName}.state (space, repository, key, version, value)
+  INSERT INTO ${databaseSchemaName}.state (space, repository, key, version, value)
     SELECT 'branch', lower(split_part(key::json #>> '{}', ' ', 1)),
       '"' || substr(key, strpos(key, ' ') + 1), 0, value
-    FROM ${schemaName}.cache WHERE space = 'branches' AND key LIKE '"%'
+    FROM ${databaseSchemaName}.cache WHERE space = 'branches' AND key LIKE '"%'
     ON CONFLICT DO NOTHING;
-  INSERT INTO ${schemaName}.state (space, repository, key, version, value)
+  INSERT INTO ${databaseSchemaName}.state (space, repository, key, version, value)
     SELECT kept.name, lower(substr(cache.space, length(kept.prefix) + 1)), cache.key, 0, cache.value
-    FROM ${schemaName}.cache AS cache JOIN (VALUES
+    FROM ${databaseSchemaName}.cache AS cache JOIN (VALUES
       ('scan parts ', 'scan part'), ('scan tags ', 'tag of digest'), ('review requests ', 'requested reviews')
     ) AS kept (prefix, name) ON starts_with(cache.space, kept.prefix)
     WHERE cache.expires_at IS NULL OR cache.expires_at > clock_timestamp()
     ON CONFLICT DO NOTHING;
-  DELETE FROM ${schemaName}.cache WHERE space IN ('image scans', 'branches')
+  DELETE FROM ${databaseSchemaName}.cache WHERE space IN ('image scans', 'branches')
     OR space LIKE 'scan parts %' OR space LIKE 'scan tags %' OR space LIKE 'review requests %'
     OR space LIKE 'sweep %' OR space LIKE 'people %' OR space LIKE 'too large %';
   -- What was kept for ever goes after a month, like all that comes now.
-  UPDATE ${schemaName}.cache SET expires_at = clock_timestamp() + interval '30 days' WHERE expires_at IS NULL;
+  UPDATE ${databaseSchemaName}.cache SET expires_at = clock_timestamp() + interval '30 days' WHERE expires_at IS NULL;
   `,
   `
   -- A stop has a branch ('': every one), a kind and an author, and what ended stays on record.
-  ALTER TABLE ${schemaName}.stop DROP CONSTRAINT stop_pkey;
-  ALTER TABLE ${schemaName}.stop ADD COLUMN branch text NOT NULL DEFAULT '';
-  ALTER TABLE ${schemaName}.stop ADD COLUMN kind text NOT NULL DEFAULT 'audit'
+  ALTER TABLE ${databaseSchemaName}.stop DROP CONSTRAINT stop_pkey;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN branch text NOT NULL DEFAULT '';
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN kind text NOT NULL DEFAULT 'audit'
     CHECK (kind IN ('frozen', 'audit', 'refused'));
-  ALTER TABLE ${schemaName}.stop ADD COLUMN owner_as_written text;
-  ALTER TABLE ${schemaName}.stop ADD COLUMN name_as_written text;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN owner_as_written text;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN name_as_written text;
   -- JSON: who ordered it.
-  ALTER TABLE ${schemaName}.stop ADD COLUMN made_by text NOT NULL DEFAULT '{"kind":"bot"}';
-  ALTER TABLE ${schemaName}.stop ADD COLUMN pull integer;
-  ALTER TABLE ${schemaName}.stop ADD COLUMN cause text;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN made_by text NOT NULL DEFAULT '{"kind":"bot"}';
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN pull integer;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN cause text;
   -- Milliseconds since the epoch, by the clock of whoever tries again.
-  ALTER TABLE ${schemaName}.stop ADD COLUMN try_again_at double precision;
-  ALTER TABLE ${schemaName}.stop ADD COLUMN rules text;
-  ALTER TABLE ${schemaName}.stop ADD COLUMN times integer NOT NULL DEFAULT 1;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN try_again_at double precision;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN rules text;
+  ALTER TABLE ${databaseSchemaName}.stop ADD COLUMN times integer NOT NULL DEFAULT 1;
   -- One refused push stopped a whole repository for good: those go on by themselves now, at once.
-  UPDATE ${schemaName}.stop SET kind = 'refused', try_again_at = 0,
+  UPDATE ${databaseSchemaName}.stop SET kind = 'refused', try_again_at = 0,
     reason = regexp_replace(reason, '^GitHub refused the push: ', '')
     WHERE reason LIKE 'GitHub refused the push:%';
-  UPDATE ${schemaName}.stop SET branch = coalesce(substring(reason from 'the branch (.+) does not contain the validated tree'), '')
+  UPDATE ${databaseSchemaName}.stop SET branch = coalesce(substring(reason from 'the branch (.+) does not contain the validated tree'), '')
     WHERE kind = 'audit';
-  UPDATE ${schemaName}.stop SET owner_as_written = split_part(repository, '/', 1),
+  UPDATE ${databaseSchemaName}.stop SET owner_as_written = split_part(repository, '/', 1),
     name_as_written = split_part(repository, '/', 2);
-  ALTER TABLE ${schemaName}.stop ALTER COLUMN owner_as_written SET NOT NULL;
-  ALTER TABLE ${schemaName}.stop ALTER COLUMN name_as_written SET NOT NULL;
-  ALTER TABLE ${schemaName}.stop ADD PRIMARY KEY (repository, branch, kind);
+  ALTER TABLE ${databaseSchemaName}.stop ALTER COLUMN owner_as_written SET NOT NULL;
+  ALTER TABLE ${databaseSchemaName}.stop ALTER COLUMN name_as_written SET NOT NULL;
+  ALTER TABLE ${databaseSchemaName}.stop ADD PRIMARY KEY (repository, branch, kind);
 
-  CREATE TABLE ${schemaName}.stop_event (
+  CREATE TABLE ${databaseSchemaName}.stop_event (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository text NOT NULL,
     branch text NOT NULL,
@@ -223,11 +223,11 @@ const migrationSteps: readonly string[] = [
     comment double precision,
     at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
-  CREATE INDEX stop_event_of_repository ON ${schemaName}.stop_event (repository, id);
-  INSERT INTO ${schemaName}.stop_event (repository, branch, step, kind, reason, made_by, at)
-    SELECT repository, branch, 'stopped', kind, reason, made_by, since FROM ${schemaName}.stop;
+  CREATE INDEX stop_event_of_repository ON ${databaseSchemaName}.stop_event (repository, id);
+  INSERT INTO ${databaseSchemaName}.stop_event (repository, branch, step, kind, reason, made_by, at)
+    SELECT repository, branch, 'stopped', kind, reason, made_by, since FROM ${databaseSchemaName}.stop;
 
-  CREATE TABLE ${schemaName}.parked_pull (
+  CREATE TABLE ${databaseSchemaName}.parked_pull (
     repository text NOT NULL,
     pull integer NOT NULL,
     reason text NOT NULL,
@@ -239,7 +239,7 @@ const migrationSteps: readonly string[] = [
   );
   `,
   `
-  CREATE TABLE ${schemaName}.ready_pull (
+  CREATE TABLE ${databaseSchemaName}.ready_pull (
     repository text NOT NULL,
     branch text NOT NULL,
     pull integer NOT NULL,
@@ -247,11 +247,11 @@ const migrationSteps: readonly string[] = [
     ready_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (repository, pull)
   );
-  CREATE INDEX ready_pull_of_branch ON ${schemaName}.ready_pull (repository, branch, ready_at);
+  CREATE INDEX ready_pull_of_branch ON ${databaseSchemaName}.ready_pull (repository, branch, ready_at);
   `,
   `
   -- For people who look: nothing decides by these. Texts are JSON where a comment says so, for the reason told above.
-  CREATE TABLE ${schemaName}.listed_repository (
+  CREATE TABLE ${databaseSchemaName}.listed_repository (
     repository text PRIMARY KEY,
     owner_as_written text NOT NULL,
     name_as_written text NOT NULL,
@@ -259,7 +259,7 @@ const migrationSteps: readonly string[] = [
     is_public boolean NOT NULL,
     listed_at double precision NOT NULL
   );
-  CREATE TABLE ${schemaName}.pull_seen (
+  CREATE TABLE ${databaseSchemaName}.pull_seen (
     repository text NOT NULL,
     pull integer NOT NULL,
     state text NOT NULL CHECK (state IN ('open', 'closed', 'merged')),
@@ -274,9 +274,9 @@ const migrationSteps: readonly string[] = [
     shown text NOT NULL,
     PRIMARY KEY (repository, pull)
   );
-  CREATE INDEX pull_seen_open ON ${schemaName}.pull_seen (repository, pull) WHERE state = 'open';
-  CREATE INDEX pull_seen_ended_at ON ${schemaName}.pull_seen (ended_at) WHERE ended_at IS NOT NULL;
-  CREATE TABLE ${schemaName}.verdict_change (
+  CREATE INDEX pull_seen_open ON ${databaseSchemaName}.pull_seen (repository, pull) WHERE state = 'open';
+  CREATE INDEX pull_seen_ended_at ON ${databaseSchemaName}.pull_seen (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE TABLE ${databaseSchemaName}.verdict_change (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     repository text NOT NULL,
     pull integer NOT NULL,
@@ -289,9 +289,9 @@ const migrationSteps: readonly string[] = [
     -- JSON: reasons, and a line on each check.
     shown text NOT NULL
   );
-  CREATE INDEX verdict_change_of_pull ON ${schemaName}.verdict_change (repository, pull, id);
-  CREATE INDEX verdict_change_at ON ${schemaName}.verdict_change (at);
-  CREATE TABLE ${schemaName}.rule_met (
+  CREATE INDEX verdict_change_of_pull ON ${databaseSchemaName}.verdict_change (repository, pull, id);
+  CREATE INDEX verdict_change_at ON ${databaseSchemaName}.verdict_change (at);
+  CREATE TABLE ${databaseSchemaName}.rule_met (
     repository text NOT NULL,
     day integer NOT NULL,
     rule text NOT NULL,
@@ -300,8 +300,8 @@ const migrationSteps: readonly string[] = [
     owner text NOT NULL,
     PRIMARY KEY (repository, day, rule, pull)
   );
-  CREATE INDEX rule_met_day ON ${schemaName}.rule_met (day);
-  CREATE TABLE ${schemaName}.recorded_catalog (
+  CREATE INDEX rule_met_day ON ${databaseSchemaName}.rule_met (day);
+  CREATE TABLE ${databaseSchemaName}.recorded_catalog (
     repository text NOT NULL,
     branch text NOT NULL,
     key text NOT NULL,
@@ -309,7 +309,7 @@ const migrationSteps: readonly string[] = [
     catalog text NOT NULL,
     PRIMARY KEY (repository, key)
   );
-  CREATE TABLE ${schemaName}.recorded_package (
+  CREATE TABLE ${databaseSchemaName}.recorded_package (
     repository text NOT NULL,
     catalog text NOT NULL,
     name text NOT NULL,
@@ -320,15 +320,15 @@ const migrationSteps: readonly string[] = [
     package text NOT NULL,
     PRIMARY KEY (repository, catalog, name)
   );
-  CREATE TABLE ${schemaName}.seen_image (
+  CREATE TABLE ${databaseSchemaName}.seen_image (
     repository text NOT NULL,
     reference text NOT NULL,
     digest text,
     seen_at double precision NOT NULL,
     PRIMARY KEY (repository, reference)
   );
-  CREATE INDEX seen_image_seen_at ON ${schemaName}.seen_image (seen_at);
-  CREATE INDEX intent_landed ON ${schemaName}.intent (repository, id) WHERE outcome = 'landed';
+  CREATE INDEX seen_image_seen_at ON ${databaseSchemaName}.seen_image (seen_at);
+  CREATE INDEX intent_landed ON ${databaseSchemaName}.intent (repository, id) WHERE outcome = 'landed';
   `,
 ]
 
@@ -341,13 +341,13 @@ export async function migrate(database: Database, upTo = migrationSteps.length):
   await database.transaction(async (sql) => {
     await sql.lock('migrate')
     await sql.run(`
-      CREATE SCHEMA IF NOT EXISTS ${schemaName};
-      CREATE TABLE IF NOT EXISTS ${schemaName}.migration (
+      CREATE SCHEMA IF NOT EXISTS ${databaseSchemaName};
+      CREATE TABLE IF NOT EXISTS ${databaseSchemaName}.migration (
         step integer PRIMARY KEY,
         applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
       )`)
     const [row] = await sql.query<{ last: number | null }>(
-      `SELECT max(step) AS last FROM ${schemaName}.migration`,
+      `SELECT max(step) AS last FROM ${databaseSchemaName}.migration`,
     )
     const last = row?.last ?? 0
     if (last > migrationSteps.length)
@@ -358,7 +358,7 @@ export async function migrate(database: Database, upTo = migrationSteps.length):
     for (const [index, step] of migrationSteps.entries()) {
       if (index < last || index >= upTo) continue
       await sql.run(step)
-      await sql.query(`INSERT INTO ${schemaName}.migration (step) VALUES ($1)`, [index + 1])
+      await sql.query(`INSERT INTO ${databaseSchemaName}.migration (step) VALUES ($1)`, [index + 1])
     }
   })
 }

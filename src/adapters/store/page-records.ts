@@ -7,12 +7,12 @@ import type {
   PageRecords,
   EvaluationRecord,
   PullRecord,
-  RuleDayCount,
+  DailyRuleCount,
   VerdictChange,
 } from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { schemaName } from './migrations.ts'
+import { databaseSchemaName } from './migrations.ts'
 import { openRecordedCatalogs } from './recorded-catalogs.ts'
 
 type PullDisplayData = Pick<
@@ -20,7 +20,7 @@ type PullDisplayData = Pick<
   'title' | 'author' | 'draft' | 'reasons' | 'checks' | 'approvals'
 >
 
-interface PullSeenRow {
+interface RecordedPullRow {
   readonly pull: number
   readonly state: PullRecord['state']
   readonly verdict: VerdictKind
@@ -46,7 +46,7 @@ const dayMs = 24 * 3600_000
 const pullColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
 const mergedPullColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
   (extract(epoch FROM intent.ended_at) * 1000)::double precision AS merged_at, seen.shown`
-const mergedPullFromClause = `${schemaName}.intent LEFT JOIN ${schemaName}.pull_seen AS seen
+const mergedPullFromClause = `${databaseSchemaName}.intent LEFT JOIN ${databaseSchemaName}.pull_seen AS seen
   ON seen.repository = intent.repository AND seen.pull = intent.pull`
 
 export function openPageRecords(database: Database): PageRecords {
@@ -63,12 +63,12 @@ export function openPageRecords(database: Database): PageRecords {
           listedAt,
         }))
         await sql.query(
-          `DELETE FROM ${schemaName}.listed_repository
+          `DELETE FROM ${databaseSchemaName}.listed_repository
            WHERE repository NOT IN (SELECT row->>'repository' FROM json_array_elements($1::json) AS row)`,
           [JSON.stringify(rows)],
         )
         await sql.query(
-          `INSERT INTO ${schemaName}.listed_repository
+          `INSERT INTO ${databaseSchemaName}.listed_repository
              (repository, owner_as_written, name_as_written, installation, is_public, listed_at)
            SELECT DISTINCT ON (row->>'repository') row->>'repository', row->>'owner', row->>'name',
              (row->>'installation')::float8, (row->>'isPublic')::boolean, (row->>'listedAt')::float8
@@ -89,7 +89,7 @@ export function openPageRecords(database: Database): PageRecords {
         listed_at: number
       }>(
         `SELECT owner_as_written AS owner, name_as_written AS name, installation, is_public, listed_at
-         FROM ${schemaName}.listed_repository ORDER BY repository`,
+         FROM ${databaseSchemaName}.listed_repository ORDER BY repository`,
       )
       return rows.map(({ owner, name, installation, is_public, listed_at }): ListedRepository => ({
         repository: { owner, name },
@@ -106,7 +106,7 @@ export function openPageRecords(database: Database): PageRecords {
         const details = JSON.stringify({ reasons, checks })
         // The queue allows only one job per pull request, so this needs no lock.
         const [last] = await sql.query<{ verdict: string; head: string; base_ref: string; shown: string }>(
-          `SELECT verdict, head, base_ref, shown FROM ${schemaName}.verdict_change
+          `SELECT verdict, head, base_ref, shown FROM ${databaseSchemaName}.verdict_change
            WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT 1`,
           [key, pull],
         )
@@ -117,12 +117,12 @@ export function openPageRecords(database: Database): PageRecords {
           last.shown !== details
         if (isNews)
           await sql.query(
-            `INSERT INTO ${schemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
+            `INSERT INTO ${databaseSchemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
              VALUES ($1, $2, $3::float8, $4, $5, $6, $7, $8, $9)`,
             [key, pull, at, head, base, config, baseRef, verdict, details],
           )
         await sql.query(
-          `INSERT INTO ${schemaName}.pull_seen
+          `INSERT INTO ${databaseSchemaName}.pull_seen
              (repository, pull, state, verdict, opened_at, since, looked_at, head, base_ref, shown)
            VALUES ($1, $2, 'open', $3, $4::float8, $5::float8, $5::float8, $6, $7, $8)
            ON CONFLICT (repository, pull) DO UPDATE SET state = 'open', ended_at = NULL,
@@ -144,7 +144,7 @@ export function openPageRecords(database: Database): PageRecords {
         )
         if (evaluation.findings.length > 0)
           await sql.query(
-            `INSERT INTO ${schemaName}.rule_met (repository, day, rule, pull, severity, owner)
+            `INSERT INTO ${databaseSchemaName}.rule_met (repository, day, rule, pull, severity, owner)
              SELECT $1, $2, row->>'rule', $3, row->>'severity', $4 FROM json_array_elements($5::json) AS row
              ON CONFLICT DO NOTHING`,
             [key, Math.floor(at / dayMs), pull, evaluation.author ?? '', JSON.stringify(evaluation.findings)],
@@ -153,7 +153,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     recordPullEnd: async (repository, pull, state, at) => {
       const [row] = await database.query<{ opened_at: number }>(
-        `UPDATE ${schemaName}.pull_seen SET state = $3, ended_at = $4::float8
+        `UPDATE ${databaseSchemaName}.pull_seen SET state = $3, ended_at = $4::float8
          WHERE repository = $1 AND pull = $2 AND (state = 'open' OR ($3 = 'merged' AND state = 'closed'))
          RETURNING opened_at`,
         [toRepositoryKey(repository), pull, state, at],
@@ -163,23 +163,23 @@ export function openPageRecords(database: Database): PageRecords {
 
     retainOpenPulls: async (repository, open, at) => {
       await database.query(
-        `UPDATE ${schemaName}.pull_seen SET state = 'closed', ended_at = $3::float8
+        `UPDATE ${databaseSchemaName}.pull_seen SET state = 'closed', ended_at = $3::float8
          WHERE repository = $1 AND state = 'open' AND NOT (pull = ANY($2::integer[]))`,
         [toRepositoryKey(repository), open, at],
       )
     },
 
     listOpenPullRecords: async (repository, limit) => {
-      const rows = await database.query<PullSeenRow>(
-        `SELECT ${pullColumns} FROM ${schemaName}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
+      const rows = await database.query<RecordedPullRow>(
+        `SELECT ${pullColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
         [toRepositoryKey(repository), limit],
       )
       return rows.map(toPullRecord)
     },
 
     findPullRecord: async (repository, pull) => {
-      const [row] = await database.query<PullSeenRow>(
-        `SELECT ${pullColumns} FROM ${schemaName}.pull_seen WHERE repository = $1 AND pull = $2`,
+      const [row] = await database.query<RecordedPullRow>(
+        `SELECT ${pullColumns} FROM ${databaseSchemaName}.pull_seen WHERE repository = $1 AND pull = $2`,
         [toRepositoryKey(repository), pull],
       )
       return row && toPullRecord(row)
@@ -195,7 +195,7 @@ export function openPageRecords(database: Database): PageRecords {
         verdict: VerdictKind
         shown: string
       }>(
-        `SELECT at, head, base, config, base_ref, verdict, shown FROM ${schemaName}.verdict_change
+        `SELECT at, head, base, config, base_ref, verdict, shown FROM ${databaseSchemaName}.verdict_change
          WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT $3`,
         [toRepositoryKey(repository), pull, limit],
       )
@@ -212,7 +212,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     verdictReport: async (repository, pull, of) => {
       const [row] = await database.query<{ report: string; decided_at: number }>(
-        `SELECT report, decided_at FROM ${schemaName}.verdict WHERE repository = $1 AND pull = $2
+        `SELECT report, decided_at FROM ${databaseSchemaName}.verdict WHERE repository = $1 AND pull = $2
            AND ($3::text IS NULL OR (head = $3 AND base = $4 AND config = $5))
          ORDER BY decided_at DESC LIMIT 1`,
         [toRepositoryKey(repository), pull, of?.head ?? null, of?.base ?? null, of?.config ?? null],
@@ -222,7 +222,7 @@ export function openPageRecords(database: Database): PageRecords {
 
     countOpenPulls: () =>
       database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
-        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${schemaName}.pull_seen
+        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${databaseSchemaName}.pull_seen
          WHERE state = 'open' GROUP BY repository, verdict ORDER BY repository, verdict`,
       ),
 
@@ -246,8 +246,8 @@ export function openPageRecords(database: Database): PageRecords {
     },
 
     ruleDays: (repository, sinceDay) =>
-      database.query<RuleDayCount>(
-        `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${schemaName}.rule_met
+      database.query<DailyRuleCount>(
+        `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${databaseSchemaName}.rule_met
          WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
         [toRepositoryKey(repository), sinceDay],
       ),
@@ -265,7 +265,7 @@ function toDisplayData({
   return { title, draft, reasons, checks, approvals, ...(author !== undefined && { author }) }
 }
 
-function toPullRecord(row: PullSeenRow): PullRecord {
+function toPullRecord(row: RecordedPullRow): PullRecord {
   return {
     ...(JSON.parse(row.shown) as PullDisplayData),
     pull: toPullNumber(row.pull),

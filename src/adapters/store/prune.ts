@@ -2,7 +2,7 @@
 // repositories that we left. Never removes intents or commands, because no command may run twice. docs/operating.md
 // names every table, and a test compares.
 import type { Database } from './database.ts'
-import { schemaName } from './migrations.ts'
+import { databaseSchemaName } from './migrations.ts'
 
 /** GitHub can redeliver for three days; administrators look at deliveries for longer. */
 const deliveryRetentionDays = 14
@@ -14,13 +14,13 @@ const verdictRetentionDays = 90
 /** People ask why a change was merged as long as users have it. */
 const mergedPullRetentionDays = 730
 /** Images that no scan has seen for so long are no longer referenced. */
-const seenImageRetentionDays = 180
+const imageReferenceRetentionDays = 180
 
 /**
  * Data that decisions on a pull request depend on. A merged one cannot be reopened. A closed one can, so its data
  * stays: agreements must remain bound to what was shown.
  */
-const decisionTables = [
+const prunedDecisionTables = [
   'epoch',
   'shown_head',
   'review_seen',
@@ -30,27 +30,27 @@ const decisionTables = [
 ] as const
 
 /** State of one pull request, by its number: see the files of src/evaluate and src/jobs that declare it. */
-const pullStateNames = {
+const pullStateNamespaceNames = {
   whileDecided: 'requested reviews',
   whileQueued: 'merge queue removal',
   whileShown: 'publication of a pull request',
 } as const
 
 /** Milliseconds since the epoch. */
-const formatDaysAgoSql = (days: string) =>
+const buildDaysAgoMsSql = (days: string) =>
   `1000 * extract(epoch FROM clock_timestamp() - ${days}::float8 * interval '1 day')`
 
 /** SQL condition: row `old` belongs to a pull request merged so many days ago; `is` compares its number. */
-const formatMergedBeforeSql = (days: string, is: (pull: string) => string) =>
-  `(EXISTS (SELECT 1 FROM ${schemaName}.pull_seen AS seen WHERE seen.repository = old.repository AND ${is('seen.pull')}
-      AND seen.state = 'merged' AND seen.ended_at < ${formatDaysAgoSql(days)})
-    OR EXISTS (SELECT 1 FROM ${schemaName}.intent AS done WHERE done.repository = old.repository AND ${is('done.pull')}
+const buildMergedBeforeSqlCondition = (days: string, is: (pull: string) => string) =>
+  `(EXISTS (SELECT 1 FROM ${databaseSchemaName}.pull_seen AS seen WHERE seen.repository = old.repository AND ${is('seen.pull')}
+      AND seen.state = 'merged' AND seen.ended_at < ${buildDaysAgoMsSql(days)})
+    OR EXISTS (SELECT 1 FROM ${databaseSchemaName}.intent AS done WHERE done.repository = old.repository AND ${is('done.pull')}
       AND done.outcome = 'landed' AND done.ended_at < clock_timestamp() - ${days}::float8 * interval '1 day'))`
 
 export async function pruneStore(database: Database): Promise<void> {
-  await database.query(`DELETE FROM ${schemaName}.cache WHERE expires_at <= clock_timestamp()`)
+  await database.query(`DELETE FROM ${databaseSchemaName}.cache WHERE expires_at <= clock_timestamp()`)
   await database.query(
-    `DELETE FROM ${schemaName}.delivery WHERE received_at < clock_timestamp() - $1::float8 * interval '1 day'`,
+    `DELETE FROM ${databaseSchemaName}.delivery WHERE received_at < clock_timestamp() - $1::float8 * interval '1 day'`,
     [deliveryRetentionDays],
   )
   for (const [table, at] of [
@@ -58,45 +58,46 @@ export async function pruneStore(database: Database): Promise<void> {
     ['verdict_change', 'at'],
   ] as const)
     await database.query(
-      `DELETE FROM ${schemaName}.${table} AS old WHERE ${at} < ${formatDaysAgoSql('$1')} AND (${at} < ${formatDaysAgoSql('$2')} OR NOT EXISTS (
-         SELECT 1 FROM ${schemaName}.intent WHERE intent.repository = old.repository AND intent.pull = old.pull
+      `DELETE FROM ${databaseSchemaName}.${table} AS old WHERE ${at} < ${buildDaysAgoMsSql('$1')} AND (${at} < ${buildDaysAgoMsSql('$2')} OR NOT EXISTS (
+         SELECT 1 FROM ${databaseSchemaName}.intent WHERE intent.repository = old.repository AND intent.pull = old.pull
            AND outcome = 'landed' AND landing->>'head' = old.head))`,
       [verdictRetentionDays, mergedPullRetentionDays],
     )
-  for (const table of decisionTables)
+  for (const table of prunedDecisionTables)
     await database.query(
-      `DELETE FROM ${schemaName}.${table} AS old
-       WHERE ${formatMergedBeforeSql('$1', (pull) => `old.pull = ${pull}`)}`,
+      `DELETE FROM ${databaseSchemaName}.${table} AS old
+       WHERE ${buildMergedBeforeSqlCondition('$1', (pull) => `old.pull = ${pull}`)}`,
       [verdictRetentionDays],
     )
   for (const [space, days] of [
-    [pullStateNames.whileDecided, verdictRetentionDays],
-    [pullStateNames.whileQueued, verdictRetentionDays],
-    [pullStateNames.whileShown, mergedPullRetentionDays],
+    [pullStateNamespaceNames.whileDecided, verdictRetentionDays],
+    [pullStateNamespaceNames.whileQueued, verdictRetentionDays],
+    [pullStateNamespaceNames.whileShown, mergedPullRetentionDays],
   ] as const)
     await database.query(
-      `DELETE FROM ${schemaName}.state AS old WHERE space = $2
-         AND ${formatMergedBeforeSql('$1', (pull) => `old.key = '"' || ${pull} || '"'`)}`,
+      `DELETE FROM ${databaseSchemaName}.state AS old WHERE space = $2
+         AND ${buildMergedBeforeSqlCondition('$1', (pull) => `old.key = '"' || ${pull} || '"'`)}`,
       [days, space],
     )
   await database.query(
-    `DELETE FROM ${schemaName}.pull_seen WHERE ended_at < ${formatDaysAgoSql('$1')}
-       AND (state <> 'merged' OR ended_at < ${formatDaysAgoSql('$2')})`,
+    `DELETE FROM ${databaseSchemaName}.pull_seen WHERE ended_at < ${buildDaysAgoMsSql('$1')}
+       AND (state <> 'merged' OR ended_at < ${buildDaysAgoMsSql('$2')})`,
     [verdictRetentionDays, mergedPullRetentionDays],
   )
   await database.query(
-    `DELETE FROM ${schemaName}.rule_met WHERE day < floor(extract(epoch FROM clock_timestamp()) / 86400) - $1::float8`,
+    `DELETE FROM ${databaseSchemaName}.rule_met WHERE day < floor(extract(epoch FROM clock_timestamp()) / 86400) - $1::float8`,
     [verdictRetentionDays],
   )
-  await database.query(`DELETE FROM ${schemaName}.seen_image WHERE seen_at < ${formatDaysAgoSql('$1')}`, [
-    seenImageRetentionDays,
-  ])
   await database.query(
-    `DELETE FROM ${schemaName}.parked_pull WHERE parked_at < clock_timestamp() - $1::float8 * interval '1 day'`,
+    `DELETE FROM ${databaseSchemaName}.seen_image WHERE seen_at < ${buildDaysAgoMsSql('$1')}`,
+    [imageReferenceRetentionDays],
+  )
+  await database.query(
+    `DELETE FROM ${databaseSchemaName}.parked_pull WHERE parked_at < clock_timestamp() - $1::float8 * interval '1 day'`,
     [parkedPullRetentionDays],
   )
   await database.query(
-    `DELETE FROM ${schemaName}.ready_pull WHERE ready_at < clock_timestamp() - $1::float8 * interval '1 day'`,
+    `DELETE FROM ${databaseSchemaName}.ready_pull WHERE ready_at < clock_timestamp() - $1::float8 * interval '1 day'`,
     [readyPullRetentionDays],
   )
 }

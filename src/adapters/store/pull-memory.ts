@@ -2,12 +2,12 @@ import { toCommitSha, toUserId } from '../../pull-request/ids.ts'
 import type { UserId } from '../../pull-request/ids.ts'
 import type { ApprovalCoverage } from '../../checks/ownership/ownership.ts'
 import type { CommandRecord } from '../../policy/commands.ts'
-import type { PullMemory, RecordedPush } from '../../ports/pull-memory.ts'
+import type { PullHistoryStore, RecordedHeadPush } from '../../ports/pull-memory.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { schemaName } from './migrations.ts'
+import { databaseSchemaName } from './migrations.ts'
 
-export function openPullMemory(database: Database): Required<PullMemory> {
+export function openPullHistoryStore(database: Database): Required<PullHistoryStore> {
   return {
     observe: (repository, pull, { head, baseRef, config }) =>
       database.transaction(async (sql) => {
@@ -15,7 +15,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         // Two concurrent checks must not both begin an epoch.
         await sql.lock(`epoch ${key}#${pull}`)
         const [last] = await sql.query<{ epoch: number; head: string; base_ref: string; config: string }>(
-          `SELECT epoch, head, base_ref, config FROM ${schemaName}.epoch
+          `SELECT epoch, head, base_ref, config FROM ${databaseSchemaName}.epoch
            WHERE repository = $1 AND pull = $2 ORDER BY epoch DESC LIMIT 1`,
           [key, pull],
         )
@@ -23,7 +23,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
           return last.epoch
         const epoch = last ? last.epoch + 1 : 0
         await sql.query(
-          `INSERT INTO ${schemaName}.epoch (repository, pull, epoch, head, base_ref, config) VALUES ($1, $2, $3, $4, $5, $6)`,
+          `INSERT INTO ${databaseSchemaName}.epoch (repository, pull, epoch, head, base_ref, config) VALUES ($1, $2, $3, $4, $5, $6)`,
           [key, pull, epoch, head, baseRef, config],
         )
         return epoch
@@ -32,11 +32,11 @@ export function openPullMemory(database: Database): Required<PullMemory> {
     recordShown: async (repository, pull, { head, epoch, at, change }) => {
       // The first time counts: showing a head again does not make older comments stale.
       await database.query(
-        `INSERT INTO ${schemaName}.shown_head (repository, pull, epoch, head, change, at)
+        `INSERT INTO ${databaseSchemaName}.shown_head (repository, pull, epoch, head, change, at)
          SELECT $1::text, $2::integer, $3::integer, $4::text, $5::text, $6::text
          WHERE NOT EXISTS (
            SELECT 1 FROM (
-             SELECT epoch, head, change FROM ${schemaName}.shown_head
+             SELECT epoch, head, change FROM ${databaseSchemaName}.shown_head
              WHERE repository = $1::text AND pull = $2::integer ORDER BY seq DESC LIMIT 1
            ) AS last
            WHERE last.epoch = $3::integer AND last.head = $4::text AND last.change IS NOT DISTINCT FROM $5::text
@@ -47,7 +47,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     shownHeads: async (repository, pull) => {
       const rows = await database.query<{ epoch: number; head: string; at: string; change: string | null }>(
-        `SELECT epoch, head, at, change FROM ${schemaName}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY seq`,
+        `SELECT epoch, head, at, change FROM ${databaseSchemaName}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY seq`,
         [toRepositoryKey(repository), pull],
       )
       return rows.map(({ epoch, head, at, change }) => ({
@@ -60,7 +60,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     recordChange: async (repository, pull, { id, covers }) => {
       await database.query(
-        `INSERT INTO ${schemaName}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
+        `INSERT INTO ${databaseSchemaName}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
          ON CONFLICT DO NOTHING`,
         [toRepositoryKey(repository), pull, id, JSON.stringify([...covers])],
       )
@@ -70,7 +70,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
       const stored = new Map<string, ApprovalCoverage>()
       for (const id of new Set(ids)) {
         const [row] = await database.query<{ covers: string }>(
-          `SELECT covers FROM ${schemaName}.described_change WHERE repository = $1 AND pull = $2 AND id = $3`,
+          `SELECT covers FROM ${databaseSchemaName}.described_change WHERE repository = $1 AND pull = $2 AND id = $3`,
           [toRepositoryKey(repository), pull, id],
         )
         if (row) stored.set(id, new Map(JSON.parse(row.covers) as [string, string][]))
@@ -83,12 +83,12 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         const key = toRepositoryKey(repository)
         for (const [review, change] of approvals)
           await sql.query(
-            `INSERT INTO ${schemaName}.approval_seen (repository, pull, review, change) VALUES ($1, $2, $3::float8, $4)
+            `INSERT INTO ${databaseSchemaName}.approval_seen (repository, pull, review, change) VALUES ($1, $2, $3::float8, $4)
              ON CONFLICT DO NOTHING`,
             [key, pull, review, change],
           )
         const rows = await sql.query<{ review: number; change: string }>(
-          `SELECT review, change FROM ${schemaName}.approval_seen WHERE repository = $1 AND pull = $2`,
+          `SELECT review, change FROM ${databaseSchemaName}.approval_seen WHERE repository = $1 AND pull = $2`,
           [key, pull],
         )
         return new Map(rows.map(({ review, change }) => [review, change]))
@@ -97,7 +97,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
     recordCommand: async (repository, pull, record) => {
       const { covers, ...rest } = record
       const added = await database.query(
-        `INSERT INTO ${schemaName}.command (repository, pull, comment, record) VALUES ($1, $2, $3::float8, $4)
+        `INSERT INTO ${databaseSchemaName}.command (repository, pull, comment, record) VALUES ($1, $2, $3::float8, $4)
          ON CONFLICT DO NOTHING RETURNING comment`,
         [
           toRepositoryKey(repository),
@@ -111,7 +111,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     commands: async (repository, pull) => {
       const rows = await database.query<{ record: string }>(
-        `SELECT record FROM ${schemaName}.command WHERE repository = $1 AND pull = $2 ORDER BY comment`,
+        `SELECT record FROM ${databaseSchemaName}.command WHERE repository = $1 AND pull = $2 ORDER BY comment`,
         [toRepositoryKey(repository), pull],
       )
       return rows.map(({ record }) => {
@@ -127,12 +127,12 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         const key = toRepositoryKey(repository)
         for (const review of reviews)
           await sql.query(
-            `INSERT INTO ${schemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
+            `INSERT INTO ${databaseSchemaName}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
              ON CONFLICT DO NOTHING`,
             [key, pull, review, epoch],
           )
         const rows = await sql.query<{ review: number; epoch: number }>(
-          `SELECT review, epoch FROM ${schemaName}.review_seen WHERE repository = $1 AND pull = $2`,
+          `SELECT review, epoch FROM ${databaseSchemaName}.review_seen WHERE repository = $1 AND pull = $2`,
           [key, pull],
         )
         const wanted = new Set(reviews)
@@ -146,11 +146,11 @@ export function openPullMemory(database: Database): Required<PullMemory> {
         const key = toRepositoryKey(repository)
         for (const [login, id] of accounts)
           await sql.query(
-            `INSERT INTO ${schemaName}.account (repository, login, id) VALUES ($1, $2, $3::float8) ON CONFLICT DO NOTHING`,
+            `INSERT INTO ${databaseSchemaName}.account (repository, login, id) VALUES ($1, $2, $3::float8) ON CONFLICT DO NOTHING`,
             [key, login.toLowerCase(), id],
           )
         const rows = await sql.query<{ login: string; id: number }>(
-          `SELECT login, id FROM ${schemaName}.account WHERE repository = $1`,
+          `SELECT login, id FROM ${databaseSchemaName}.account WHERE repository = $1`,
           [key],
         )
         return new Map(rows.map(({ login, id }): [string, UserId] => [login, toUserId(id)]))
@@ -158,7 +158,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     listPushers: async (repository, pull, head) => {
       const rows = await database.query<{ pusher: number; login: string; kind: 'user' | 'bot' }>(
-        `SELECT pusher, login, kind FROM ${schemaName}.push_seen
+        `SELECT pusher, login, kind FROM ${databaseSchemaName}.push_seen
          WHERE repository = $1 AND pull = $2 AND head = $3 ORDER BY seen_at, pusher`,
         [toRepositoryKey(repository), pull, head],
       )
@@ -167,7 +167,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     hasSeenPushes: async (repository, pull) => {
       const [row] = await database.query<{ seen: boolean }>(
-        `SELECT EXISTS (SELECT 1 FROM ${schemaName}.push_seen WHERE repository = $1 AND pull = $2) AS seen`,
+        `SELECT EXISTS (SELECT 1 FROM ${databaseSchemaName}.push_seen WHERE repository = $1 AND pull = $2) AS seen`,
         [toRepositoryKey(repository), pull],
       )
       return row?.seen === true
@@ -175,7 +175,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 
     recentCommands: async (repository) => {
       const rows = await database.query<{ record: string }>(
-        `SELECT record FROM ${schemaName}.command
+        `SELECT record FROM ${databaseSchemaName}.command
          WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
         [toRepositoryKey(repository)],
       )
@@ -190,12 +190,12 @@ export function openPullMemory(database: Database): Required<PullMemory> {
 }
 
 /** Remembers who pushed a head, in the delivery's transaction. Idempotent. */
-export async function recordPush(
+export async function recordHeadPush(
   sql: Pick<Database, 'query'>,
-  { repository, pull, head, pusher }: RecordedPush,
+  { repository, pull, head, pusher }: RecordedHeadPush,
 ): Promise<void> {
   await sql.query(
-    `INSERT INTO ${schemaName}.push_seen (repository, pull, head, pusher, login, kind)
+    `INSERT INTO ${databaseSchemaName}.push_seen (repository, pull, head, pusher, login, kind)
      VALUES ($1, $2, $3, $4::float8, $5, $6) ON CONFLICT DO NOTHING`,
     [toRepositoryKey(repository), pull, head, pusher.id, pusher.login, pusher.kind],
   )

@@ -8,7 +8,7 @@ import {
 import type { PageRecords } from '../../ports/page-records.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { schemaName } from './migrations.ts'
+import { databaseSchemaName } from './migrations.ts'
 import { toStoredKey } from './stored-values.ts'
 
 type RecordedCatalogs = Pick<
@@ -23,7 +23,7 @@ type RecordedCatalogs = Pick<
 >
 
 /** Limit in characters for the packages of one statement. */
-const maxBatchLength = 1_000_000
+const maxBatchCharacters = 1_000_000
 
 export function openRecordedCatalogs(database: Database): RecordedCatalogs {
   return {
@@ -34,36 +34,36 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
         const keys = catalogs.map(({ catalog }) => catalog.key)
         // A catalog of the same name on another branch keeps its row: the default branch is recorded first.
         const others = await sql.query<{ key: string }>(
-          `SELECT key FROM ${schemaName}.recorded_catalog WHERE repository = $1 AND branch <> $2`,
+          `SELECT key FROM ${databaseSchemaName}.recorded_catalog WHERE repository = $1 AND branch <> $2`,
           [key, branch],
         )
         const taken = new Set(others.map((row) => row.key))
         await sql.query(
-          `DELETE FROM ${schemaName}.recorded_package AS package USING ${schemaName}.recorded_catalog AS catalog
+          `DELETE FROM ${databaseSchemaName}.recorded_package AS package USING ${databaseSchemaName}.recorded_catalog AS catalog
            WHERE catalog.repository = $1 AND catalog.branch = $2 AND package.repository = $1
              AND package.catalog = catalog.key AND NOT (catalog.key = ANY($3::text[]))`,
           [key, branch, keys],
         )
         await sql.query(
-          `DELETE FROM ${schemaName}.recorded_catalog WHERE repository = $1 AND branch = $2 AND NOT (key = ANY($3::text[]))`,
+          `DELETE FROM ${databaseSchemaName}.recorded_catalog WHERE repository = $1 AND branch = $2 AND NOT (key = ANY($3::text[]))`,
           [key, branch, keys],
         )
         for (const { catalog, packages } of catalogs) {
           if (taken.has(catalog.key)) continue
           await sql.query(
-            `INSERT INTO ${schemaName}.recorded_catalog (repository, branch, key, catalog) VALUES ($1, $2, $3, $4)
+            `INSERT INTO ${databaseSchemaName}.recorded_catalog (repository, branch, key, catalog) VALUES ($1, $2, $3, $4)
              ON CONFLICT (repository, key) DO UPDATE SET catalog = excluded.catalog`,
             [key, branch, catalog.key, JSON.stringify(catalog)],
           )
           if (packages === undefined) continue
           await sql.query(
-            `DELETE FROM ${schemaName}.recorded_package
+            `DELETE FROM ${databaseSchemaName}.recorded_package
              WHERE repository = $1 AND catalog = $2 AND NOT (name = ANY($3::text[]))`,
             [key, catalog.key, packages.map(({ name }) => toStoredKey(name))],
           )
-          for (const part of batchPackages(packages))
+          for (const part of splitPackagesIntoBatches(packages))
             await sql.query(
-              `INSERT INTO ${schemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
+              `INSERT INTO ${databaseSchemaName}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
                SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
                  row->>'summary', row->>'package'
                FROM json_array_elements($3::json) AS row
@@ -84,7 +84,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
       }>(
         `SELECT catalog.catalog, count(package.name)::integer AS packages,
            coalesce(sum(package.bundles), 0)::integer AS bundles, coalesce(sum(package.stranded), 0)::integer AS stranded
-         FROM ${schemaName}.recorded_catalog AS catalog LEFT JOIN ${schemaName}.recorded_package AS package
+         FROM ${databaseSchemaName}.recorded_catalog AS catalog LEFT JOIN ${databaseSchemaName}.recorded_package AS package
            ON package.repository = catalog.repository AND package.catalog = catalog.key
          WHERE catalog.repository = $1 GROUP BY catalog.key, catalog.catalog ORDER BY catalog.key`,
         [toRepositoryKey(repository)],
@@ -97,7 +97,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
 
     packageSummaries: async (repository, catalog) => {
       const rows = await database.query<{ summary: string }>(
-        `SELECT summary FROM ${schemaName}.recorded_package WHERE repository = $1 AND catalog = $2 ORDER BY name`,
+        `SELECT summary FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2 ORDER BY name`,
         [toRepositoryKey(repository), catalog],
       )
       return rows.map((row) => JSON.parse(row.summary) as PackageSummary)
@@ -105,7 +105,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
 
     strandedPackages: async (repository) => {
       const rows = await database.query<{ catalog: string; summary: string }>(
-        `SELECT catalog, summary FROM ${schemaName}.recorded_package
+        `SELECT catalog, summary FROM ${databaseSchemaName}.recorded_package
          WHERE repository = $1 AND stranded > 0 ORDER BY name, catalog LIMIT 500`,
         [toRepositoryKey(repository)],
       )
@@ -117,7 +117,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
 
     recordedPackage: async (repository, catalog, name) => {
       const [row] = await database.query<{ package: string }>(
-        `SELECT package FROM ${schemaName}.recorded_package WHERE repository = $1 AND catalog = $2 AND name = $3`,
+        `SELECT package FROM ${databaseSchemaName}.recorded_package WHERE repository = $1 AND catalog = $2 AND name = $3`,
         [toRepositoryKey(repository), catalog, toStoredKey(name)],
       )
       return row && (JSON.parse(row.package) as RecordedPackage)
@@ -129,7 +129,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([key, image]) => ({ ...image, reference: key }))
       await database.query(
-        `INSERT INTO ${schemaName}.seen_image (repository, reference, digest, seen_at)
+        `INSERT INTO ${databaseSchemaName}.seen_image (repository, reference, digest, seen_at)
          SELECT $1, row->>'reference', row->>'digest', (row->>'seenAt')::float8
          FROM json_array_elements($2::json) AS row
          ON CONFLICT (repository, reference) DO UPDATE SET digest = excluded.digest, seen_at = excluded.seen_at`,
@@ -140,7 +140,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
     findImageSightings: async (repository, references) => {
       const referenceByKey = new Map(references.map((reference) => [toStoredKey(reference), reference]))
       const rows = await database.query<{ reference: string; digest: string | null; seen_at: number }>(
-        `SELECT reference, digest, seen_at FROM ${schemaName}.seen_image
+        `SELECT reference, digest, seen_at FROM ${databaseSchemaName}.seen_image
          WHERE repository = $1 AND reference IN (SELECT json_array_elements_text($2::json))`,
         [toRepositoryKey(repository), JSON.stringify([...referenceByKey.keys()])],
       )
@@ -154,7 +154,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
   }
 }
 
-interface PackedPackage {
+interface PackageInsertRow {
   readonly name: string
   readonly bundles: number
   readonly stranded: number
@@ -163,8 +163,10 @@ interface PackedPackage {
 }
 
 /** Names are untrusted, with any characters and length: see stored-values.ts. */
-function* batchPackages(packages: readonly RecordedPackage[]): Generator<readonly PackedPackage[]> {
-  let part: PackedPackage[] = []
+function* splitPackagesIntoBatches(
+  packages: readonly RecordedPackage[],
+): Generator<readonly PackageInsertRow[]> {
+  let part: PackageInsertRow[] = []
   let length = 0
   for (const one of packages) {
     const packed = JSON.stringify(one)
@@ -176,7 +178,7 @@ function* batchPackages(packages: readonly RecordedPackage[]): Generator<readonl
       package: packed,
     })
     length += packed.length
-    if (length < maxBatchLength) continue
+    if (length < maxBatchCharacters) continue
     yield part
     part = []
     length = 0

@@ -1,5 +1,5 @@
 import { Pool, type PoolClient } from 'pg'
-import type { Database, Sql, Transaction } from './database.ts'
+import type { Database, SqlQueryExecutor, Transaction } from './database.ts'
 import { toStoreError, getSqlState } from './store-error.ts'
 
 /** `problem` receives broken idle connections; the next query opens another. */
@@ -83,7 +83,7 @@ function toTransaction(client: PoolClient): Transaction {
   }
 }
 
-function createSql(client: Pick<PoolClient, 'query'> | Pool): Sql {
+function createSql(client: Pick<PoolClient, 'query'> | Pool): SqlQueryExecutor {
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       try {

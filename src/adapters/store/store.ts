@@ -9,10 +9,10 @@ import { openEmbeddedDatabase } from './embedded-database.ts'
 import { openJobQueue } from './jobs.ts'
 import { openMergeFreezes } from './merge-freezes.ts'
 import { openMergeRecords } from './merge-records.ts'
-import { migrate, schemaName } from './migrations.ts'
+import { migrate, databaseSchemaName } from './migrations.ts'
 import { openPageRecords } from './page-records.ts'
 import { pruneStore } from './prune.ts'
-import { openPullMemory, recordPush } from './pull-memory.ts'
+import { openPullHistoryStore, recordHeadPush } from './pull-memory.ts'
 import { openServerDatabase } from './server-database.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
@@ -47,7 +47,7 @@ export interface StoreOptions {
 const defaultJobTakeoverSeconds = 15
 
 /** A stopping App finishes its jobs first, while its successor may already start. */
-const defaultLockTimeoutMs = 10_000
+const defaultDatabaseLockTimeoutMs = 10_000
 
 const pruneIntervalMs = 3600_000
 
@@ -60,7 +60,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const database = options.databaseUrl
     ? openServerDatabase(options.databaseUrl, problem)
     : await openEmbeddedDatabase(options.dataDirectory, {
-        timeoutMs: options.lockTimeoutMs ?? defaultLockTimeoutMs,
+        timeoutMs: options.lockTimeoutMs ?? defaultDatabaseLockTimeoutMs,
         problem,
       })
   try {
@@ -98,22 +98,22 @@ async function buildStore(
     ...openMergeRecords(database),
     ...openMergeFreezes(database),
     ...openReadyPulls(database),
-    ...openState(database),
+    ...openStateStore(database),
     ...openCache(database),
     ...openVerdicts(database),
-    ...openPullMemory(database),
+    ...openPullHistoryStore(database),
     ...openPageRecords(database),
 
     accept: async ({ guid, event, body }, wanted, push) => {
       const packed = await gzipAsync(body, { level: 1 })
       const answer = await database.transaction(async (sql) => {
         const added = await sql.query(
-          `INSERT INTO ${schemaName}.delivery (guid, event, body) VALUES ($1, $2, $3)
+          `INSERT INTO ${databaseSchemaName}.delivery (guid, event, body) VALUES ($1, $2, $3)
            ON CONFLICT (guid) DO NOTHING RETURNING guid`,
           [guid, event, packed],
         )
         if (added.length === 0) return 'duplicate'
-        if (push) await recordPush(sql, push)
+        if (push) await recordHeadPush(sql, push)
         for (const job of wanted) await jobs.enqueue(sql, job, 0)
         return 'new'
       }, true)
@@ -175,7 +175,7 @@ function openCache(database: Database): Cache {
       for (const part of splitIntoBatches([...new Set(keys)])) {
         const asked = new Map(part.map((key) => [toStoredKey(key), key]))
         const rows = await database.query<{ key: string; value: string }>(
-          `SELECT key, value FROM ${schemaName}.cache
+          `SELECT key, value FROM ${databaseSchemaName}.cache
            WHERE space = $1 AND key IN (SELECT json_array_elements_text($2::json))
              AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
           [space.name, JSON.stringify([...asked.keys()])],
@@ -192,7 +192,7 @@ function openCache(database: Database): Cache {
     putCached: async (space, values, seconds) => {
       for (const part of splitIntoBatches(toStoredRows(values)))
         await database.query(
-          `INSERT INTO ${schemaName}.cache (space, key, value, expires_at)
+          `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
            SELECT $1, row->>'key', row->>'value', clock_timestamp() + $3::float8 * interval '1 second'
            FROM json_array_elements($2::json) AS row
            ON CONFLICT (space, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at`,
@@ -207,7 +207,7 @@ function openLeases(database: Database): Leases {
   return {
     acquireLease: async (name, seconds) => {
       const [row] = await database.query<{ fence: number }>(
-        `INSERT INTO ${schemaName}.lease AS lease (name, fence, expires_at)
+        `INSERT INTO ${databaseSchemaName}.lease AS lease (name, fence, expires_at)
          VALUES ($1, 1, clock_timestamp() + $2::float8 * interval '1 second')
          ON CONFLICT (name) DO UPDATE SET fence = lease.fence + 1, expires_at = excluded.expires_at
          WHERE lease.expires_at IS NULL OR lease.expires_at <= clock_timestamp()
@@ -219,7 +219,7 @@ function openLeases(database: Database): Leases {
     // An expired lease that no other instance took is still ours: its fence is the newest.
     renewLease: async ({ name, fence }, seconds) => {
       const rows = await database.query(
-        `UPDATE ${schemaName}.lease SET expires_at = clock_timestamp() + $3::float8 * interval '1 second'
+        `UPDATE ${databaseSchemaName}.lease SET expires_at = clock_timestamp() + $3::float8 * interval '1 second'
          WHERE name = $1 AND fence = $2 AND expires_at IS NOT NULL RETURNING name`,
         [name, fence, seconds],
       )
@@ -227,7 +227,7 @@ function openLeases(database: Database): Leases {
     },
     releaseLease: async ({ name, fence }) => {
       await database.query(
-        `UPDATE ${schemaName}.lease SET expires_at = NULL WHERE name = $1 AND fence = $2`,
+        `UPDATE ${databaseSchemaName}.lease SET expires_at = NULL WHERE name = $1 AND fence = $2`,
         [name, fence],
       )
     },
@@ -236,7 +236,9 @@ function openLeases(database: Database): Leases {
 
 /** Releases all leases when the only process starts, because their holders are dead. Fences keep growing. */
 async function releaseAllLeases(database: Database): Promise<void> {
-  await database.query(`UPDATE ${schemaName}.lease SET expires_at = NULL WHERE expires_at IS NOT NULL`)
+  await database.query(
+    `UPDATE ${databaseSchemaName}.lease SET expires_at = NULL WHERE expires_at IS NOT NULL`,
+  )
 }
 
 function openReadyPulls(database: Database): ReadyPulls {
@@ -245,7 +247,7 @@ function openReadyPulls(database: Database): ReadyPulls {
       const { repository, baseRef, pull } = snapshot
       // A waiting pull request keeps its place unless its target branch changed.
       await database.query(
-        `INSERT INTO ${schemaName}.ready_pull AS ready (repository, branch, pull, snapshot)
+        `INSERT INTO ${databaseSchemaName}.ready_pull AS ready (repository, branch, pull, snapshot)
          VALUES ($1, $2, $3, $4::jsonb)
          ON CONFLICT (repository, pull) DO UPDATE SET branch = excluded.branch, snapshot = excluded.snapshot,
            ready_at = CASE WHEN ready.branch = excluded.branch THEN ready.ready_at ELSE excluded.ready_at END`,
@@ -255,7 +257,7 @@ function openReadyPulls(database: Database): ReadyPulls {
 
     readyPulls: async (repository, branch) => {
       const rows = await database.query<{ pull: number; snapshot: PullSnapshot; at: number }>(
-        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${schemaName}.ready_pull
+        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${databaseSchemaName}.ready_pull
          WHERE repository = $1 AND branch = $2 ORDER BY ready_at, pull`,
         [toRepositoryKey(repository), branch],
       )
@@ -264,7 +266,7 @@ function openReadyPulls(database: Database): ReadyPulls {
 
     dropReady: async (repository, pulls) => {
       await database.query(
-        `DELETE FROM ${schemaName}.ready_pull
+        `DELETE FROM ${databaseSchemaName}.ready_pull
          WHERE repository = $1 AND pull IN (SELECT json_array_elements_text($2::json)::integer)`,
         [toRepositoryKey(repository), JSON.stringify(pulls)],
       )
@@ -273,11 +275,11 @@ function openReadyPulls(database: Database): ReadyPulls {
 }
 
 /** Persistent values without a dedicated table. An unreadable value is an error, never treated as absent. */
-export function openState(database: Database): StateStore {
+export function openStateStore(database: Database): StateStore {
   return {
     readState: async (space, repository, key) => {
       const [row] = await database.query<{ version: number; value: string }>(
-        `SELECT version, value FROM ${schemaName}.state WHERE space = $1 AND repository = $2 AND key = $3`,
+        `SELECT version, value FROM ${databaseSchemaName}.state WHERE space = $1 AND repository = $2 AND key = $3`,
         [space.name, toRepositoryKey(repository), toStoredKey(key)],
       )
       if (!row) return undefined
@@ -291,7 +293,7 @@ export function openState(database: Database): StateStore {
       if (value === undefined)
         throw new StoreError(
           'unreadable',
-          `${description} is not valid for version ${row.version}: ${toExcerpt(row.value)}`,
+          `${description} is not valid for version ${row.version}: ${truncateForErrorMessage(row.value)}`,
         )
       return value
     },
@@ -300,7 +302,7 @@ export function openState(database: Database): StateStore {
       database.transaction(async (sql) => {
         for (const part of splitIntoBatches(toStoredRows(values)))
           await sql.query(
-            `INSERT INTO ${schemaName}.state (space, repository, key, version, value)
+            `INSERT INTO ${databaseSchemaName}.state (space, repository, key, version, value)
              SELECT $1, $2, row->>'key', $3::integer, row->>'value' FROM json_array_elements($4::json) AS row
              ON CONFLICT (space, repository, key) DO UPDATE SET version = excluded.version, value = excluded.value`,
             [space.name, toRepositoryKey(repository), space.version, JSON.stringify(part)],
@@ -309,7 +311,7 @@ export function openState(database: Database): StateStore {
 
     retainState: async (space, repository, keys) => {
       await database.query(
-        `DELETE FROM ${schemaName}.state WHERE space = $1 AND repository = $2
+        `DELETE FROM ${databaseSchemaName}.state WHERE space = $1 AND repository = $2
            AND key NOT IN (SELECT json_array_elements_text($3::json))`,
         [space.name, toRepositoryKey(repository), JSON.stringify(keys.map(toStoredKey))],
       )
@@ -317,6 +319,6 @@ export function openState(database: Database): StateStore {
   }
 }
 
-function toExcerpt(value: string): string {
+function truncateForErrorMessage(value: string): string {
   return value.length <= 200 ? value : `${value.slice(0, 200)}…`
 }

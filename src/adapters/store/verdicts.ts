@@ -3,7 +3,7 @@ import { toCommitSha } from '../../pull-request/ids.ts'
 import type { Verdicts } from '../../ports/verdicts.ts'
 import type { Database } from './database.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import { schemaName } from './migrations.ts'
+import { databaseSchemaName } from './migrations.ts'
 
 interface VerdictRow {
   readonly owner: string
@@ -21,7 +21,7 @@ export function openVerdicts(database: Database): Verdicts {
     recordVerdict: async (record) => {
       const { repository, pull, head, base, config, verdict, report, decidedAt } = record
       await database.query(
-        `INSERT INTO ${schemaName}.verdict
+        `INSERT INTO ${databaseSchemaName}.verdict
            (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::float8)
          ON CONFLICT (repository, pull, head, base, config)
@@ -44,7 +44,7 @@ export function openVerdicts(database: Database): Verdicts {
     verdicts: async (repository, pull) => {
       const rows = await database.query<VerdictRow>(
         `SELECT owner_as_written AS owner, name_as_written AS name, head, base, config, verdict, report, decided_at
-         FROM ${schemaName}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
+         FROM ${databaseSchemaName}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
         [toRepositoryKey(repository), pull],
       )
       return rows.map((row) => ({

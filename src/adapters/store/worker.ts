@@ -9,13 +9,13 @@ const pollIntervalMs = 1000
  * Milliseconds after which a running job frees its slot and continues beside it, so that one slow pull request does not
  * block others. At most as long as reading from GitHub takes: later work has its own limits.
  */
-const slotTimeoutMs = 250
+const jobSlotTimeoutMs = 250
 /** Limit of concurrent jobs, as a multiple of the slots. */
 const maxJobsPerSlot = 10
 /** Limit of concurrent jobs, including waiting ones: each takes some kilobytes of memory. */
 const maxConcurrentJobs = 2000
 /** Heartbeats per silence period: a busy process may miss some. */
-const heartbeatsPerSilence = 5
+const heartbeatsPerTakeoverPeriod = 5
 
 export interface JobWorker {
   wake(): void
@@ -74,7 +74,7 @@ export function startJobWorker({
   }
 
   const countFreeSlots = (): number => {
-    const soon = clock.now() - slotTimeoutMs
+    const soon = clock.now() - jobSlotTimeoutMs
     const jobsInSlots = [...running.values()].filter(
       ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
     ).length
@@ -104,7 +104,7 @@ export function startJobWorker({
       // Without room, checks again when running jobs free their slots.
       await Promise.race([
         called,
-        clock.sleep(countFreeSlots() > 0 ? pollIntervalMs : slotTimeoutMs, pause.signal),
+        clock.sleep(countFreeSlots() > 0 ? pollIntervalMs : jobSlotTimeoutMs, pause.signal),
       ])
       pause.abort()
       answer = undefined
@@ -115,7 +115,7 @@ export function startJobWorker({
   const over = new AbortController()
   const sendHeartbeats = async (): Promise<void> => {
     for (;;) {
-      await clock.sleep((silence / heartbeatsPerSilence) * 1000, over.signal)
+      await clock.sleep((silence / heartbeatsPerTakeoverPeriod) * 1000, over.signal)
       if (over.signal.aborted) return
       try {
         await jobs.touch([...running.values()].map(({ taken }) => taken))

@@ -25,7 +25,7 @@ export const indexDirectoriesByBundleName = memoizePerObject(
 )
 
 /** Names to look up in catalogs: removed bundles, and upgrade targets that are in no directory. */
-export function listUnresolvedBundleNames(sources: PackageSources): ReadonlySet<string> {
+export function listBundleNamesToLookUp(sources: PackageSources): ReadonlySet<string> {
   if (sources.bundles === undefined) return new Set()
   const known = indexDirectoriesByBundleName(sources)
   const edges = listTouchedBundlesWithFacts(sources).flatMap(({ facts: { replaces, skips } }) =>
@@ -42,7 +42,7 @@ export function listUnresolvedBundleNames(sources: PackageSources): ReadonlySet<
   return new Set([...[...edges, ...released].filter((name) => !known.has(name)), ...removed])
 }
 
-export function isKnownBundle(name: string, sources: PackageSources): boolean {
+export function isBundleInSourcesOrCatalogs(name: string, sources: PackageSources): boolean {
   return indexDirectoriesByBundleName(sources).has(name) || sources.catalogs.has(name)
 }
 

@@ -11,7 +11,7 @@ import type { Location } from '@catalog-bot/findings/finding'
 import {
   computeProjectedCatalogChanges,
   type ProjectedCatalog,
-  type FormatBundleImageName,
+  type BundleImageNameFormatter,
 } from './projected-catalog.ts'
 import { listTouchedBundlesWithFacts } from './bundle-edges.ts'
 import { hasUpdateGraphModeChange, findUpdateGraphMode } from './validate-package-settings.ts'
@@ -25,7 +25,7 @@ import { parsePackageSettings } from './settings-file.ts'
  */
 export function projectCatalogsFromDirectories(
   sources: PackageSources,
-  imageOf: FormatBundleImageName,
+  imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
   const { directory, touched, bundles, published, ciYaml, ciYamlBefore } = sources
   // An unreadable ci.yaml is reported elsewhere.
@@ -80,7 +80,7 @@ function findUpdateGraphLocation({ ciYaml }: PackageSources): ProjectedCatalog['
 function buildCatalogFromDirectories(
   directory: string,
   bundles: ReadonlyMap<string, BundleUpgradeFacts>,
-  { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: FormatBundleImageName },
+  { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: BundleImageNameFormatter },
 ): WritableCatalog | undefined {
   const placed = [...bundles].flatMap(([folder, facts]): (UpdateGraphBundle & { folder: string })[] => {
     const { name, version, channels, replaces, skips, skipRange } = facts

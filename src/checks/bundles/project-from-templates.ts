@@ -4,11 +4,11 @@ import { amendTemplate, type BundleRelease } from '@catalog-bot/fbc/template/ame
 import type { RenderedBundleLookup, RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
 import { renderTemplate, getTemplateImages } from '@catalog-bot/fbc/template/render-template'
 import { parseTemplateDocument } from '@catalog-bot/fbc/template/template-document'
-import { findReusableBundles } from '../validation/templates/reusable-bundles.ts'
+import { findAlreadyRenderedBundles } from '../validation/templates/reusable-bundles.ts'
 import {
   computeProjectedCatalogChanges,
   type ProjectedCatalog,
-  type FormatBundleImageName,
+  type BundleImageNameFormatter,
 } from './projected-catalog.ts'
 import { parseCiYaml } from './validate-package-settings.ts'
 import type { PackageSources } from './package-sources.ts'
@@ -37,28 +37,28 @@ export function listTemplatesToRelease(sources: PackageSources): readonly Templa
 export function projectCatalogsFromTemplates(
   sources: PackageSources,
   read: ReadonlyMap<string, LoadedTemplate>,
-  imageOf: FormatBundleImageName,
+  imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
   return listTemplatesToRelease(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
-    return template ? projectTemplateCatalogs(sources, mapping, template, imageOf) : []
+    return template ? projectCatalogsFromTemplate(sources, mapping, template, imageOf) : []
   })
 }
 
-interface TemplateRelease extends Omit<BundleRelease, 'package' | 'image'> {
+interface TemplateBundleRelease extends Omit<BundleRelease, 'package' | 'image'> {
   readonly template: string
   readonly bundle: RenderedBundle
   readonly version: string
   readonly at: ProjectedCatalog['at']
 }
 
-function listTemplateReleases(sources: PackageSources): readonly TemplateRelease[] {
+function listTemplateReleases(sources: PackageSources): readonly TemplateBundleRelease[] {
   return [...sources.touched, ...(sources.configured ?? [])].flatMap(({ root, version, rendered }) => {
     const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
     const name = rendered?.blob.name
     if (!config || !rendered || name === undefined) return []
     const { value, locationOf } = parsePackageSettings(config, releaseConfigSchema)
-    return (value?.catalog_templates ?? []).map((entry, index): TemplateRelease => {
+    return (value?.catalog_templates ?? []).map((entry, index): TemplateBundleRelease => {
       const path = ['catalog_templates', index]
       const edge = (['replaces', 'skipRange', 'skips'] as const).find((key) => entry[key] !== undefined)
       return {
@@ -79,11 +79,11 @@ function listTemplateReleases(sources: PackageSources): readonly TemplateRelease
   })
 }
 
-function projectTemplateCatalogs(
+function projectCatalogsFromTemplate(
   sources: PackageSources,
   { template_name: template, type, catalog_names: catalogs }: TemplateCatalogMapping,
   { bytes, isTooLarge, known }: LoadedTemplate,
-  imageOf: FormatBundleImageName,
+  imageOf: BundleImageNameFormatter,
 ): readonly ProjectedCatalog[] {
   const { directory } = sources
   const releases = listTemplateReleases(sources).filter((release) => release.template === template)
@@ -95,7 +95,7 @@ function projectTemplateCatalogs(
   ]
   if (isTooLarge === true) return unknown('the template is too large')
   const bundles = new Map<string, RenderedBundle>(
-    findReusableBundles(bytes ? parseTemplateSchema(bytes) : '', { known }),
+    findAlreadyRenderedBundles(bytes ? parseTemplateSchema(bytes) : '', { known }),
   )
   const names = new Set([...bundles.values()].map(({ blob }) => blob.name))
   // Skips bundles that the catalogs already contain.

@@ -63,10 +63,10 @@ function parseCatalogBytes(bytes: Uint8Array): Catalog {
 }
 
 /** Returns the image name of a bundle directory before the build. */
-export type FormatBundleImageName = (directory: string, version: string) => string
+export type BundleImageNameFormatter = (directory: string, version: string) => string
 
 /** Uses the configured pattern, or a placeholder. */
-export function createBundleImageNamer(pattern: string | undefined): FormatBundleImageName {
+export function createBundleImageNameFormatter(pattern: string | undefined): BundleImageNameFormatter {
   return (directory, version) =>
     (pattern === undefined ? undefined : formatBundleImage(pattern, directory, version)) ??
     formatPlaceholderImage(directory, version)

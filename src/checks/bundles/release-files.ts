@@ -44,7 +44,7 @@ export function computeReleaseFiles(
   const files = new Map<string, Uint8Array>()
   const changes: CatalogChange[] = []
   for (const one of templates) {
-    const problem = applyTemplateRelease(one, base, bundle, { files, changes })
+    const problem = applyBundleReleaseToTemplate(one, base, bundle, { files, changes })
     if (problem !== undefined) return createErrorResult(problem)
   }
   return {
@@ -64,7 +64,7 @@ interface ReleaseFilesAccumulator {
 }
 
 /** Returns a readable error if the release is impossible. */
-function applyTemplateRelease(
+function applyBundleReleaseToTemplate(
   { template: name, type, catalogs: names, release }: PlannedTemplate,
   { directory, templates, catalogs }: BasePackageFiles,
   bundle: ReleasedBundle,

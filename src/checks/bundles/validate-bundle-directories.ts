@@ -41,7 +41,7 @@ function validatePackageSources(sources: PackageSources): Finding[] {
  * Why package settings prevent an automatic merge. Checks both sides, so that a change can add a restriction but not
  * remove one from the base.
  */
-export function listManualMergeReasons({
+export function listAutoMergeBlockReasons({
   change,
   ownerFiles,
 }: Pick<CheckInput, 'change' | 'ownerFiles'>): readonly string[] {

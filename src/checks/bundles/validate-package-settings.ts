@@ -3,7 +3,7 @@ import type { UpdateGraphMode } from '@catalog-bot/fbc/graph/derive-channels'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import { findSimilarName } from '../validation/similar-name.ts'
-import { isKnownBundle } from './bundle-edges.ts'
+import { isBundleInSourcesOrCatalogs } from './bundle-edges.ts'
 import type { PackageSources, PackageSettingsFile } from './package-sources.ts'
 import { ciYamlSchema, releaseConfigSchema, type PackageCiYaml } from './package-settings.ts'
 import {
@@ -117,7 +117,7 @@ function* validateReleaseConfig(
       ['skips', skips],
     ] as const)
       for (const name of names)
-        if (!isKnownBundle(name, sources))
+        if (!isBundleInSourcesOrCatalogs(name, sources))
           yield mismatch(
             [...path, key],
             `the release ${key} ${name}, which exists neither in the package's directories nor in its catalogs`,

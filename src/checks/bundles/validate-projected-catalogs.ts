@@ -3,7 +3,7 @@ import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogChange } from '../../pull-request/change.ts'
-import { toSubjectKey, type Finding } from '@catalog-bot/findings/finding'
+import { toFindingSubjectKey, type Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
 import { dropPublishedBundleFindings } from '../validation/new-bundle-rules.ts'
 import { runCatalogRules } from '../validation/run-catalog-rules.ts'
@@ -25,26 +25,30 @@ export function validateProjectedCatalogs(
 ): readonly Finding[] {
   return projected.flatMap((one) => {
     const [change] = one.changes
-    return change && !hasReportedProblem(one, reported)
+    return change && !hasFindingForProjectedCatalog(one, reported)
       ? findProjectedCatalogProblems(one, change, ruleSet, settings).map((found) =>
-          relocateFinding(found, one),
+          toProjectedCatalogFinding(found, one),
         )
       : []
   })
 }
 
-function hasReportedProblem({ directory, kind }: ProjectedCatalog, reported: readonly Finding[]): boolean {
+function hasFindingForProjectedCatalog(
+  { directory, kind }: ProjectedCatalog,
+  reported: readonly Finding[],
+): boolean {
   return reported.some(
     ({ at, rule, severity }) =>
       at?.file.startsWith(`operators/${directory}/`) === true &&
-      (severity === 'error' || (kind === 'directories' ? bundleDirectoryRuleIds : settingsRuleIds).has(rule)),
+      (severity === 'error' ||
+        (kind === 'directories' ? bundleDirectoryRuleIds : packageSettingsRuleIds).has(rule)),
   )
 }
 
 const bundleDirectoryRuleIds: ReadonlySet<string> = new Set(
   Object.values(bundleDirectoryRules).map(({ id }) => id),
 )
-const settingsRuleIds: ReadonlySet<string> = new Set([
+const packageSettingsRuleIds: ReadonlySet<string> = new Set([
   bundleDirectoryRules.malformedPackageSettings.id,
   bundleDirectoryRules.releaseConfigMismatch.id,
 ])
@@ -72,32 +76,35 @@ function findProjectedCatalogProblems(
   // When a change fixes one of several errors, the others must not be reported as new.
   const wasInvalid = base !== undefined && opm(base).length > 0
   const opmFindings = wasInvalid ? [] : opm(result)
-  const known = new Set((base ? runCatalogRules(base) : []).map(toSubjectKey))
+  const known = new Set((base ? runCatalogRules(base) : []).map(toFindingSubjectKey))
   const own =
     kind === 'template'
       ? dropPublishedBundleFindings(runCatalogRules(result), settings, packages).filter(
-          (found) => !known.has(toSubjectKey(found)),
+          (found) => !known.has(toFindingSubjectKey(found)),
         )
       : []
   return [...opmFindings, ...own, ...harm.sorted()]
 }
 
-const edgeRuleIdPattern = /edge|range|strand|backward|head|replace/
+const upgradeEdgeRuleIdPattern = /edge|range|strand|backward|head|replace/
 
-function relocateFinding(found: Finding, { at, catalogs, directory, kind }: ProjectedCatalog): Finding {
+function toProjectedCatalogFinding(
+  found: Finding,
+  { at, catalogs, directory, kind }: ProjectedCatalog,
+): Finding {
   const { related: _, ...rest } = found
-  const where = kind === 'template' ? ` (in ${formatNames(catalogs)}, once the bundle is added)` : ''
+  const where = kind === 'template' ? ` (in ${formatCatalogNames(catalogs)}, once the bundle is added)` : ''
   // The order in which bundles are added to an index determines the head and the channels.
   const isOpen = kind === 'directories' && found.severity === 'error'
   return {
     ...rest,
     ...(isOpen && { severity: 'warning' as const }),
     what: `${found.what}${where}`,
-    at: (edgeRuleIdPattern.test(found.rule) ? at.edges : undefined) ?? at.whole,
+    at: (upgradeEdgeRuleIdPattern.test(found.rule) ? at.edges : undefined) ?? at.whole,
     data: { package: directory, ...found.data, catalog: catalogs.join(', ') },
   }
 }
 
-function formatNames(names: readonly string[]): string {
+function formatCatalogNames(names: readonly string[]): string {
   return names.length <= 3 ? names.join(', ') : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`
 }

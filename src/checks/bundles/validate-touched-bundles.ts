@@ -3,7 +3,7 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import {
   indexDirectoriesByBundleName,
-  isKnownBundle,
+  isBundleInSourcesOrCatalogs,
   findReplacesCycle,
   listTouchedBundlesWithFacts,
 } from './bundle-edges.ts'
@@ -37,7 +37,7 @@ export function* validateTouchedBundles(
     if (bundle.kind === 'removed') yield* validateBundleRemoval(bundle, sources)
 }
 
-function createLocationMapper({ root }: TouchedBundle): (reported: LocatedText) => Location {
+function createRepositoryLocationMapper({ root }: TouchedBundle): (reported: LocatedText) => Location {
   return ({ at }) => ({ ...at, file: `${root}/${at.file}` })
 }
 
@@ -47,7 +47,7 @@ function* validateBundleNames(
   sources: PackageSources,
   hasTemplates: boolean,
 ): Generator<Finding> {
-  const locationOf = createLocationMapper(bundle)
+  const locationOf = createRepositoryLocationMapper(bundle)
   const { name, version, package: its } = facts
   if (version && version.text !== bundle.version)
     yield createFinding(bundleDirectoryOfOtherVersion, locationOf(version), {
@@ -87,18 +87,18 @@ function isConventionalBundleName(
   { bundles }: PackageSources,
 ): boolean {
   if ([`${its}.v${version}`, `${its}.${version}`].includes(name)) return true
-  const shape = stripVersion(name, version)
+  const shape = stripVersionFromBundleName(name, version)
   return [...(bundles?.values() ?? [])].some(
     (other) =>
       other.name &&
       other.version &&
       other.name.text !== name &&
-      stripVersion(other.name.text, other.version.text) === shape,
+      stripVersionFromBundleName(other.name.text, other.version.text) === shape,
   )
 }
 
 /** The name without its version; unchanged if it does not contain the version. */
-function stripVersion(name: string, version: string): string {
+function stripVersionFromBundleName(name: string, version: string): string {
   return name.endsWith(version) ? name.slice(0, name.length - version.length) : name
 }
 
@@ -108,19 +108,19 @@ function* validateBundleEdges(
   sources: PackageSources,
   settings: PackageCiYaml | undefined,
 ): Generator<Finding> {
-  const locationOf = createLocationMapper(bundle)
+  const locationOf = createRepositoryLocationMapper(bundle)
   const { replaces, skips, skipRange, channels, defaultChannel } = facts
   const name = facts.name?.text ?? bundle.version
   const isByName = (settings?.updateGraph ?? 'replaces-mode') === 'replaces-mode'
   const itself = replaces !== undefined && replaces.text === facts.name?.text
   // Other modes order bundles by version.
-  if (isByName && replaces && (itself || !isKnownBundle(replaces.text, sources)))
+  if (isByName && replaces && (itself || !isBundleInSourcesOrCatalogs(replaces.text, sources)))
     yield createFinding(bundleDirectoryEdgeToNowhere, locationOf(replaces), {
       name,
       replaced: replaces.text,
       itself,
     })
-  const unknown = skips.filter(({ text }) => !isKnownBundle(text, sources))
+  const unknown = skips.filter(({ text }) => !isBundleInSourcesOrCatalogs(text, sources))
   const [first] = unknown
   if (first)
     yield createFinding(bundleDirectorySkipsUnknown, locationOf(first), {

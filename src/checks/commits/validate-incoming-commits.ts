@@ -32,14 +32,16 @@ export function validateIncomingCommits({
   const unsigned = requiresSignedCommits ? commits.filter(({ isSigned }) => !isSigned) : []
   return [
     ...(edits.length > 0
-      ? [createFinding(workflowEditInHistory, undefined, { ...toOldestCommitData(edits), isVisible })]
+      ? [createFinding(workflowEditInHistory, undefined, { ...summarizeOldestCommit(edits), isVisible })]
       : []),
     ...(unreadable.length > 0
-      ? [createFinding(unreadableCommit, undefined, toOldestCommitData(unreadable))]
+      ? [createFinding(unreadableCommit, undefined, summarizeOldestCommit(unreadable))]
       : []),
-    ...(unsigned.length > 0 ? [createFinding(unsignedCommit, undefined, toOldestCommitData(unsigned))] : []),
+    ...(unsigned.length > 0
+      ? [createFinding(unsignedCommit, undefined, summarizeOldestCommit(unsigned))]
+      : []),
     ...largeFiles.map((blob) => createFinding(oversizedFileInHistory, undefined, { blob })),
-    ...pulls.map(createOtherPullFinding),
+    ...pulls.map(createClosedPullFinding),
   ]
 }
 
@@ -47,7 +49,7 @@ export function validateIncomingCommits({
  * A pull request can build on another one if it contains all of it and that one is not on hold. Authors can always
  * combine their own pull requests.
  */
-function createOtherPullFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
+function createClosedPullFinding({ pull, by, isOwn, isKept, heldBack }: PullClosedByPush): Finding {
   if (isOwn || (isKept && heldBack === undefined))
     return createFinding(mergesOtherPull, undefined, { pull, isKept, by })
   return createFinding(closesOtherPull, undefined, {
@@ -58,7 +60,7 @@ function createOtherPullFinding({ pull, by, isOwn, isKept, heldBack }: PullClose
 }
 
 /** The oldest commit, because the author starts there. */
-function toOldestCommitData(commits: readonly IncomingCommit[]): {
+function summarizeOldestCommit(commits: readonly IncomingCommit[]): {
   readonly commit: string
   readonly more: number
 } {

@@ -3,8 +3,8 @@ import { analyzeUpgradeGraph, type UpgradeGraphEntry } from '@catalog-bot/fbc/gr
 import { compareVersions, parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
 import type { Finding } from '@catalog-bot/findings/finding'
 import type { Fix } from '@catalog-bot/findings/fix'
-import { getMapValue, type MapValue, type Value } from '@catalog-bot/fbc/go/tree'
-import { findMapEntry, FixableFile, getStringAt, type FixableDocument } from './fixable-file.ts'
+import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { findMapEntry, FixableFile, getStringByKey, type FixableDocument } from './fixable-file.ts'
 
 type FindingData = Readonly<Record<string, unknown>>
 
@@ -29,13 +29,13 @@ const fixerByRule: Readonly<Record<string, FindingFixer>> = {
   'several-heads': proposeSingleHeadFixes,
   'edge-to-nowhere': proposeUpgradeEdgeFixes,
   'image-by-tag': proposeDigestPinFixes,
-  'misspelt-field': renameField,
-  'misspelt-property-type': renamePropertyType,
-  'invalid-version': correctBundleVersion,
+  'misspelt-field': proposeFieldNameFixes,
+  'misspelt-property-type': proposePropertyTypeFixes,
+  'invalid-version': proposeBundleVersionFixes,
 }
 
 /** The fix for a finding in the file at `finding.at`; undefined if there is no safe one. */
-export function computeFix(finding: Finding, bytes: Uint8Array): Fix | undefined {
+export function computeFindingFix(finding: Finding, bytes: Uint8Array): Fix | undefined {
   const { rule, at, data } = finding
   const fixer = Object.hasOwn(fixerByRule, rule) ? fixerByRule[rule] : undefined
   if (fixer === undefined || at === undefined || data === undefined) return undefined
@@ -60,15 +60,15 @@ function* proposeSingleHeadFixes(
   { channel, heads }: FindingData,
   document: FixableDocument,
 ): Generator<CandidateFix> {
-  const names = toStringList(heads).toSorted(compareNamesNewestFirst)
+  const names = filterStrings(heads).toSorted(compareNamesNewestFirst)
   const [newest, next] = names
-  const entries = getMapItems(getMapValue(document.root, 'entries'))
-  const entry = entries.find((each) => getStringAt(each, 'name') === newest)
+  const entries = getMapsInList(getMapValue(document.root, 'entries'))
+  const entry = entries.find((each) => getStringByKey(each, 'name') === newest)
   if (newest === undefined || next === undefined || entry === undefined) return
-  if (getStringAt(document.root, 'name') !== channel) return
-  const before = parseGraphEntries(document.root).map(({ name }) => name)
+  if (getStringByKey(document.root, 'name') !== channel) return
+  const before = parseUpgradeGraphEntries(document.root).map(({ name }) => name)
   const isFixed = (fixedDocument: FixableDocument): boolean => {
-    const now = parseGraphEntries(fixedDocument.root)
+    const now = parseUpgradeGraphEntries(fixedDocument.root)
     const graph = analyzeUpgradeGraph(now)
     return (
       now.every(({ name }, at) => name === before[at]) &&
@@ -100,23 +100,25 @@ function* proposeUpgradeEdgeFixes(
   { entry, edge, targets, near }: FindingData,
   document: FixableDocument,
 ): Generator<CandidateFix> {
-  const [wrong] = toStringList(targets)
+  const [wrong] = filterStrings(targets)
   if (wrong === undefined || typeof near !== 'string' || near === '') return
-  for (const map of getMapItems(getMapValue(document.root, 'entries'))) {
-    if (getStringAt(map, 'name') !== entry) continue
+  for (const map of getMapsInList(getMapValue(document.root, 'entries'))) {
+    if (getStringByKey(map, 'name') !== entry) continue
     const field = findMapEntry(map, String(edge))
     const item =
-      field?.value.kind === 'list' ? field.value.items.find((each) => isStringValue(each, wrong)) : undefined
+      field?.value.kind === 'list'
+        ? field.value.items.find((each) => isStringEqualTo(each, wrong))
+        : undefined
     const context = field === undefined ? 0 : countContextLines(map, item?.start ?? field.keyStart, document)
     const isOwn = item !== undefined && field !== undefined && item.start > field.keyEnd
     yield {
       fix: isOwn
         ? document.replaceText(item.start, item.end, near, context)
-        : field && isStringValue(field.value, wrong)
+        : field && isStringEqualTo(field.value, wrong)
           ? document.replaceValue(field, near, context)
           : undefined,
       isFixed: (fixedDocument) =>
-        parseGraphEntries(fixedDocument.root).some(
+        parseUpgradeGraphEntries(fixedDocument.root).some(
           ({ name, replaces, skips }) =>
             name === entry && (edge === 'replaces' ? replaces === near : skips.includes(near)),
         ),
@@ -131,46 +133,47 @@ function* proposeDigestPinFixes(
 ): Generator<CandidateFix> {
   if (typeof reference !== 'string' || typeof digest !== 'string') return
   const named = `${reference.replace(/:[A-Za-z0-9_][A-Za-z0-9._-]*$/, '')}@${digest}`
-  yield replaceTextAt(document, at, reference, named)
+  yield createTextReplacementFix(document, at, reference, named)
 }
 
-function* renameField(
+function* proposeFieldNameFixes(
   { field, known }: FindingData,
   document: FixableDocument,
   at: DocumentPosition,
 ): Generator<CandidateFix> {
-  if (typeof field === 'string' && typeof known === 'string') yield replaceTextAt(document, at, field, known)
+  if (typeof field === 'string' && typeof known === 'string')
+    yield createTextReplacementFix(document, at, field, known)
 }
 
-function* renamePropertyType(
+function* proposePropertyTypeFixes(
   { type, known }: FindingData,
   document: FixableDocument,
   at: DocumentPosition,
 ): Generator<CandidateFix> {
   for (const map of document.maps()) {
     const entry = findMapEntry(map, 'type')
-    if (typeof known !== 'string' || entry === undefined || !isStringValue(entry.value, type)) continue
+    if (typeof known !== 'string' || entry === undefined || !isStringEqualTo(entry.value, type)) continue
     const begins = document.positionAt(map.start)
     if (begins.line > at.line || document.positionAt(map.end).line < at.line) continue
     yield {
       fix: document.replaceValue(entry, known),
       isFixed: (fixedDocument) =>
-        [...fixedDocument.maps()].some((each) => getStringAt(each, 'type') === known),
+        [...fixedDocument.maps()].some((each) => getStringByKey(each, 'type') === known),
     }
   }
 }
 
 /** Strips a leading `v`, or takes an empty version from the bundle's name. */
-function* correctBundleVersion(
+function* proposeBundleVersionFixes(
   { bundle, version }: FindingData,
   document: FixableDocument,
 ): Generator<CandidateFix> {
   if (typeof version !== 'string' || typeof bundle !== 'string') return
   const wanted = version === '' ? parseVersionSuffix(bundle) : version.trim().replace(/^v(?=\d)/i, '')
   if (wanted === undefined || !parseVersion(wanted).ok) return
-  for (const property of getMapItems(getMapValue(document.root, 'properties'))) {
+  for (const property of getMapsInList(getMapValue(document.root, 'properties'))) {
     const value = getMapValue(property, 'value')
-    if (getStringAt(property, 'type') !== 'olm.package' || value?.kind !== 'map') continue
+    if (getStringByKey(property, 'type') !== 'olm.package' || value?.kind !== 'map') continue
     const entry = findMapEntry(value, 'version')
     yield {
       fix:
@@ -178,17 +181,17 @@ function* correctBundleVersion(
           ? document.addField(value, 'packageName', 'version', wanted)
           : document.replaceValue(entry, wanted, countContextLines(value, entry.keyStart, document)),
       isFixed: (fixedDocument) =>
-        getMapItems(getMapValue(fixedDocument.root, 'properties')).some(
+        getMapsInList(getMapValue(fixedDocument.root, 'properties')).some(
           (each) =>
-            getStringAt(each, 'type') === 'olm.package' &&
-            getStringAt(getMapValue(each, 'value'), 'version') === wanted,
+            getStringByKey(each, 'type') === 'olm.package' &&
+            getStringByKey(getMapValue(each, 'value'), 'version') === wanted,
         ),
     }
   }
 }
 
 /** Replaces the text at a position if it is the expected text. */
-function replaceTextAt(
+function createTextReplacementFix(
   document: FixableDocument,
   at: DocumentPosition,
   old: string,
@@ -222,28 +225,31 @@ function parseVersionInBundleName(name: string): Version | undefined {
   return parsed.ok ? parsed.value : undefined
 }
 
-function parseGraphEntries(root: Value): readonly UpgradeGraphEntry[] {
-  return getMapItems(getMapValue(root, 'entries')).map((entry) => ({
-    name: getStringAt(entry, 'name'),
-    replaces: getStringAt(entry, 'replaces'),
-    skips: getStringItems(getMapValue(entry, 'skips')),
+function parseUpgradeGraphEntries(root: ParsedValue): readonly UpgradeGraphEntry[] {
+  return getMapsInList(getMapValue(root, 'entries')).map((entry) => ({
+    name: getStringByKey(entry, 'name'),
+    replaces: getStringByKey(entry, 'replaces'),
+    skips: getStringsInList(getMapValue(entry, 'skips')),
   }))
 }
 
-function getStringItems(value: Value | undefined): readonly string[] {
+function getStringsInList(value: ParsedValue | undefined): readonly string[] {
   return value?.kind === 'list'
     ? value.items.flatMap((item) => (item.kind === 'string' ? [item.value] : []))
     : []
 }
 
-function getMapItems(value: Value | undefined): readonly MapValue[] {
+function getMapsInList(value: ParsedValue | undefined): readonly MapValue[] {
   return value?.kind === 'list' ? value.items.filter((item) => item.kind === 'map') : []
 }
 
-function isStringValue(value: Value | undefined, text: unknown): value is Value & { kind: 'string' } {
+function isStringEqualTo(
+  value: ParsedValue | undefined,
+  text: unknown,
+): value is ParsedValue & { kind: 'string' } {
   return value?.kind === 'string' && value.value === text
 }
 
-function toStringList(value: unknown): readonly string[] {
+function filterStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }

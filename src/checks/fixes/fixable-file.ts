@@ -4,8 +4,8 @@ import { findDocumentSpans } from '@catalog-bot/fbc/positions/document-spans'
 import type { Fix } from '@catalog-bot/findings/fix'
 import { parseDocumentTree } from '@catalog-bot/fbc/go/read-tree'
 import { TextPositionLookup } from '@catalog-bot/fbc/go/position-lookup'
-import { decodeStrictly } from '@catalog-bot/fbc/go/utf8'
-import { getMapValue, type MapEntry, type MapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { decodeUtf8Strictly } from '@catalog-bot/fbc/go/utf8'
+import { getMapValue, type MapEntry, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 
 /** Larger files are not fixed. */
 const maxFileBytes = 4 * 1024 * 1024
@@ -31,7 +31,7 @@ export class FixableFile {
   /** Undefined for large files, and where encoding or line ends make positions unreliable. */
   static open(file: string, bytes: Uint8Array): FixableFile | undefined {
     if (bytes.length > maxFileBytes) return undefined
-    const text = decodeStrictly(bytes)
+    const text = decodeUtf8Strictly(bytes)
     if (text === undefined || /[\r\ufeff\u0085\u2028\u2029]/.test(text)) return undefined
     return new FixableFile(file, bytes, text)
   }
@@ -77,12 +77,12 @@ export class FixableFile {
 }
 
 export class FixableDocument {
-  readonly root: Value
+  readonly root: ParsedValue
   readonly #file: FixableFile
   readonly #text: string
   readonly #places: TextPositionLookup
 
-  constructor(file: FixableFile, root: Value, text: string, firstLine: number) {
+  constructor(file: FixableFile, root: ParsedValue, text: string, firstLine: number) {
     this.root = root
     this.#file = file
     this.#text = text
@@ -145,7 +145,7 @@ export class FixableDocument {
     return this.#file.replaceLines(key.line, key.line, [line, ...lines])
   }
 
-  *maps(value: Value = this.root): Generator<MapValue> {
+  *maps(value: ParsedValue = this.root): Generator<MapValue> {
     if (value.kind === 'list') for (const item of value.items) yield* this.maps(item)
     if (value.kind !== 'map') return
     yield value
@@ -190,7 +190,7 @@ interface ScalarSpan {
   readonly text: string | undefined
 }
 
-function* listScalarSpans(value: Value): Generator<ScalarSpan> {
+function* listScalarSpans(value: ParsedValue): Generator<ScalarSpan> {
   if (value.kind === 'list') for (const item of value.items) yield* listScalarSpans(item)
   else if (value.kind === 'map')
     for (const entry of value.entries) {
@@ -201,7 +201,7 @@ function* listScalarSpans(value: Value): Generator<ScalarSpan> {
 }
 
 /** The string under a key, or ''. */
-export function getStringAt(value: Value | undefined, key: string): string {
+export function getStringByKey(value: ParsedValue | undefined, key: string): string {
   const found = getMapValue(value, key)
   return found?.kind === 'string' ? found.value : ''
 }

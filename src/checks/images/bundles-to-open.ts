@@ -7,19 +7,19 @@ import type { CatalogChange, PullRequestChange, NewImageReference } from '../../
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PublishedBundle } from '../check.ts'
-import type { BundleAnswer } from '../questions.ts'
+import type { BundleImageAnswer } from '../questions.ts'
 import type { ReferencedImage } from './named-image.ts'
 import { bundleDiffersFromImage, bundleIdentityMismatch, bundleFormatMismatch } from './rules.ts'
 import {
-  redactDifferences,
-  redactFindings,
+  redactBundleDifferences,
+  redactBundleFindings,
   type BundleDifferenceDescription,
 } from './redact-restricted-bundle.ts'
 
-type BundleContentAnswer = Extract<BundleAnswer, { readonly kind: 'bundle' }>
+type BundleContentAnswer = Extract<BundleImageAnswer, { readonly kind: 'bundle' }>
 
 /** Keyed by the image as written, in the order of the change. */
-export function groupBundlesToOpenByImage(
+export function groupBundlesToPullByImage(
   { catalogs }: Pick<PullRequestChange, 'catalogs'>,
   elsewhere: readonly PublishedBundle[] = [],
 ): ReadonlyMap<string, readonly BundleBlob[]> {
@@ -38,7 +38,7 @@ export function groupBundlesToOpenByImage(
 }
 
 /** The image references of opened bundles, including those that the base already has. */
-export function listOpenedBundleReferences(
+export function listPulledBundleImageReferences(
   opened: ReadonlyMap<string, readonly BundleBlob[]>,
 ): readonly NewImageReference[] {
   return [...opened].flatMap(([reference, blobs]) =>
@@ -53,24 +53,24 @@ export function listOpenedBundleReferences(
 }
 
 /** Findings inside the image, and differences from the catalog's blobs. */
-export function* findBundleProblems(
+export function* findBundleImageProblems(
   image: ReferencedImage,
   blobs: readonly BundleBlob[],
   { content, format, findings, isRestricted = false }: BundleContentAnswer,
 ): Generator<Finding> {
-  const shown = isRestricted ? redactFindings(findings, image.text) : findings
-  for (const inside of shown) yield moveFindingToReference(inside, image)
-  const describe = isRestricted ? redactDifferences : describeDifferences
+  const shown = isRestricted ? redactBundleFindings(findings, image.text) : findings
+  for (const inside of shown) yield moveFindingToImageReference(inside, image)
+  const describe = isRestricted ? redactBundleDifferences : describeBundleDifferences
   for (const blob of blobs) {
     if (content)
-      yield* createDifferenceFindings(
+      yield* createBundleDifferenceFindings(
         blob,
         image,
         describe(compareBundleWithImage(blob, content, image.text)),
       )
-    else if (format !== undefined && format !== 'registry+v1' && format !== findDeclaredBundleFormat(blob)) {
+    else if (format !== undefined && format !== 'registry+v1' && format !== findBundleMediaType(blob)) {
       const { file, line, column } = blob.place
-      const named = findDeclaredBundleFormat(blob)
+      const named = findBundleMediaType(blob)
       yield createFinding(
         bundleFormatMismatch,
         { file, line, column },
@@ -81,7 +81,10 @@ export function* findBundleProblems(
 }
 
 /** Moves a finding about a file in the image to the location that references the image. */
-export function moveFindingToReference(inside: Finding, { at, elsewhere, text }: ReferencedImage): Finding {
+export function moveFindingToImageReference(
+  inside: Finding,
+  { at, elsewhere, text }: ReferencedImage,
+): Finding {
   const where = inside.at ? `, ${inside.at.file}` : ''
   return {
     ...inside,
@@ -134,12 +137,12 @@ function toBundleKey({ package: its, name }: { readonly package: string; readonl
 }
 
 /** RukPak's catalogs state the bundle format in a property. */
-function findDeclaredBundleFormat({ properties }: BundleBlob): string | undefined {
+function findBundleMediaType({ properties }: BundleBlob): string | undefined {
   const value = properties.find(({ type }) => type === 'olm.bundle.mediatype')?.value
   return typeof value === 'string' ? value : undefined
 }
 
-function* createDifferenceFindings(
+function* createBundleDifferenceFindings(
   blob: BundleBlob,
   { text: reference }: ReferencedImage,
   differences: readonly BundleDifferenceDescription[],
@@ -154,7 +157,7 @@ function* createDifferenceFindings(
     yield createFinding(bundleDiffersFromImage, { file, line, column }, { reference, differences: others })
 }
 
-function describeDifferences(
+function describeBundleDifferences(
   differences: readonly BundleDifference[],
 ): readonly BundleDifferenceDescription[] {
   return differences.map(({ field, catalog, image, isIdentity }) => {

@@ -5,18 +5,18 @@ import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
-import type { CheckAnswers, ImageAnswer, CheckQuestion } from '../questions.ts'
+import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../questions.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 import { isAllowedRegistry, collectReferencedImages, type ReferencedImage } from './named-image.ts'
 import {
-  moveFindingToReference,
-  groupBundlesToOpenByImage,
-  findBundleProblems,
-  listOpenedBundleReferences,
+  moveFindingToImageReference,
+  groupBundlesToPullByImage,
+  findBundleImageProblems,
+  listPulledBundleImageReferences,
 } from './bundles-to-open.ts'
 import {
   evaluateRepublishedBundles,
-  listImageDigestQuestions,
+  listTagDigestQuestions,
   findRepublishedBundles,
 } from './republished-bundles.ts'
 import {
@@ -35,23 +35,23 @@ export const imagesCheck: Check<'images'> = {
   ask(input, answers) {
     const { images, opened, republished } = collectImagesToCheck(input)
     const questions = images.flatMap((image) => [
-      ...(canQueryImage(image, input) ? createImageQuestions(image, input) : []),
+      ...(canQueryImageRegistry(image, input) ? createImageQuestions(image, input) : []),
       // Pull a bundle only after its image is known to exist, and by the digest found.
-      ...(opened.has(image.text) ? createBundleQuestion(image, input, answers) : []),
+      ...(opened.has(image.text) ? createBundleContentQuestions(image, input, answers) : []),
     ])
-    return [...questions, ...listImageDigestQuestions(republished)]
+    return [...questions, ...listTagDigestQuestions(republished)]
   },
-  judge: judgeImages,
+  judge: evaluateImagesCheck,
 }
 
-type UnansweredQuestion = CheckOutcome['unanswered'][number]
+type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 
 function collectImagesToCheck({ change, published }: CheckInput) {
-  const opened = groupBundlesToOpenByImage(change, published)
+  const opened = groupBundlesToPullByImage(change, published)
   const known = new Set(
     change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
   )
-  const unlistedReferences = listOpenedBundleReferences(opened).filter(
+  const unlistedReferences = listPulledBundleImageReferences(opened).filter(
     ({ reference }) => !known.has(reference),
   )
   return {
@@ -64,12 +64,12 @@ function collectImagesToCheck({ change, published }: CheckInput) {
 // A private image looks like a missing one without credentials, so retrying within minutes does not help.
 const privateImageRetrySeconds = 900
 
-function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
+function evaluateImagesCheck(input: CheckInput, answers: CheckAnswers): CheckOutcome {
   const { images, opened, republished } = collectImagesToCheck(input)
   const again = evaluateRepublishedBundles(republished, answers)
   const findings: Finding[] = applyConfiguredSeverities(again.findings, input.config)
-  const unanswered: UnansweredQuestion[] = [...again.unanswered]
-  const closed: UnopenedBundleFailure[] = []
+  const unanswered: UnansweredCheckQuestion[] = [...again.unanswered]
+  const closed: BundleImagePullFailure[] = []
   for (const image of images) {
     const reference = image.text
     const addFindings = (...found: readonly Finding[]) =>
@@ -80,9 +80,9 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
       continue
     }
     const answer = answers.get(createImageQuestion(image, input))
-    const unknown = findInconclusiveReason(answer)
+    const unknown = findInconclusiveAnswerReason(answer)
     if (unknown) unanswered.push({ question: `whether ${reference} exists`, ...unknown })
-    addFindings(...evaluateImageAnswer(image, answer))
+    addFindings(...createImageAnswerFindings(image, answer))
     addFindings(...findUnpinnedImage(image, answer.kind === 'ok' ? answer.digest : undefined))
     if (answer.kind === 'ok') {
       addFindings(...findMovedTag(image, answers))
@@ -96,11 +96,11 @@ function judgeImages(input: CheckInput, answers: CheckAnswers): CheckOutcome {
       else addFindings(...platforms)
     }
     const blobs = opened.get(reference)
-    const [question] = blobs ? createBundleQuestion(image, input, answers) : []
+    const [question] = blobs ? createBundleContentQuestions(image, input, answers) : []
     if (blobs && question) {
       const bundle = answers.get(question)
-      if (bundle.kind === 'bundle') addFindings(...findBundleProblems(image, blobs, bundle))
-      else if (isPermanentFailure(bundle)) addFindings(...evaluateUnopenedBundle(image, bundle))
+      if (bundle.kind === 'bundle') addFindings(...findBundleImageProblems(image, blobs, bundle))
+      else if (isPermanentImageFailure(bundle)) addFindings(...createBundlePullFailureFindings(image, bundle))
       else closed.push({ reference, ...bundle })
     }
   }
@@ -123,17 +123,17 @@ function createImageQuestion(image: ReferencedImage, { config }: CheckInput) {
 function createImageQuestions(image: ReferencedImage, input: CheckInput): readonly CheckQuestion[] {
   return [
     createImageQuestion(image, input),
-    ...(toTagOnlyReference(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
+    ...(toReferenceWithoutDigest(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
   ]
 }
 
-function createBundleQuestion(
+function createBundleContentQuestions(
   image: ReferencedImage,
   input: CheckInput,
   answers: CheckAnswers,
 ): readonly Extract<CheckQuestion, { kind: 'bundle' }>[] {
   const { reference } = image.parsed
-  if (!reference || !canQueryImage(image, input)) return []
+  if (!reference || !canQueryImageRegistry(image, input)) return []
   const answer = answers.get(createImageQuestion(image, input))
   if (answer.kind !== 'ok') return []
   const { host, repository } = reference
@@ -141,7 +141,7 @@ function createBundleQuestion(
 }
 
 /** True for valid references in allowed registries. */
-function canQueryImage({ parsed: { reference } }: ReferencedImage, { config }: CheckInput): boolean {
+function canQueryImageRegistry({ parsed: { reference } }: ReferencedImage, { config }: CheckInput): boolean {
   return reference !== undefined && isAllowedRegistry(reference, config.images.registries)
 }
 
@@ -150,15 +150,15 @@ function isWorkloadImage({ isBundle, isListed }: ReferencedImage): boolean {
 }
 
 /** The reference by tag alone, to see whether the tag has moved from the digest beside it. */
-function toTagOnlyReference({ parsed: { reference } }: ReferencedImage): [string] | undefined {
+function toReferenceWithoutDigest({ parsed: { reference } }: ReferencedImage): [string] | undefined {
   if (reference?.tag === undefined || reference.digest === undefined) return undefined
   const { host, repository, tag } = reference
   return [formatImageReference({ host, repository, tag })]
 }
 
-function evaluateImageAnswer(
+function createImageAnswerFindings(
   { text: reference, at, elsewhere }: ReferencedImage,
-  answer: ImageAnswer,
+  answer: ImageLookupAnswer,
 ): readonly Finding[] {
   switch (answer.kind) {
     case 'missing':
@@ -178,34 +178,39 @@ function evaluateImageAnswer(
   }
 }
 
-type ImageFailure = Exclude<ImageAnswer, { readonly kind: 'ok' }>
+type FailedImageAnswer = Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
 
-interface UnopenedBundleFailure {
+interface BundleImagePullFailure {
   readonly reference: string
-  readonly kind: ImageFailure['kind']
+  readonly kind: FailedImageAnswer['kind']
   readonly reason: string
   readonly retryAfter?: number
 }
 
 /** The bundle's image existed a moment ago, so `missing` may be temporary and is retried. */
-function isPermanentFailure({ kind }: ImageFailure): boolean {
+function isPermanentImageFailure({ kind }: FailedImageAnswer): boolean {
   return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
 }
 
-function evaluateUnopenedBundle(image: ReferencedImage, answer: ImageFailure): readonly Finding[] {
-  if (answer.kind !== 'unsupported') return evaluateImageAnswer(image, answer)
+function createBundlePullFailureFindings(
+  image: ReferencedImage,
+  answer: FailedImageAnswer,
+): readonly Finding[] {
+  if (answer.kind !== 'unsupported') return createImageAnswerFindings(image, answer)
   return [
-    moveFindingToReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image),
+    moveFindingToImageReference(createFinding(unreadableBundle, undefined, { reason: answer.reason }), image),
   ]
 }
 
 /** Groups unopened bundles by reason to keep the list readable. */
-function* groupUnopenedBundles(closed: readonly UnopenedBundleFailure[]): Generator<UnansweredQuestion> {
+function* groupUnopenedBundles(
+  closed: readonly BundleImagePullFailure[],
+): Generator<UnansweredCheckQuestion> {
   const byReason = Map.groupBy(closed, ({ reason }) => reason)
   for (const [reason, [first, ...others]] of byReason)
     if (first)
       yield {
-        question: `the content of ${first.reference}${others.length === 0 ? '' : ` and ${formatCount(others.length, 'other bundle image')}`}`,
+        question: `the content of ${first.reference}${others.length === 0 ? '' : ` and ${formatCountWithNoun(others.length, 'other bundle image')}`}`,
         reason,
         retryAfter: others.reduce(
           (shortest, { retryAfter = 60 }) => Math.min(shortest, retryAfter),
@@ -214,7 +219,9 @@ function* groupUnopenedBundles(closed: readonly UnopenedBundleFailure[]): Genera
       }
 }
 
-function findInconclusiveReason(answer: ImageAnswer): { reason: string; retryAfter: number } | undefined {
+function findInconclusiveAnswerReason(
+  answer: ImageLookupAnswer,
+): { reason: string; retryAfter: number } | undefined {
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
     return {
@@ -226,7 +233,7 @@ function findInconclusiveReason(answer: ImageAnswer): { reason: string; retryAft
 
 // A missing answer does not block here, because the digest decides what is installed.
 function findMovedTag(image: ReferencedImage, answers: CheckAnswers): readonly Finding[] {
-  const tagged = toTagOnlyReference(image)
+  const tagged = toReferenceWithoutDigest(image)
   const { digest, tag } = image.parsed.reference ?? {}
   if (!tagged || digest === undefined || tag === undefined) return []
   const answer = answers.get({ kind: 'image', reference: tagged[0] })
@@ -237,7 +244,7 @@ function findMovedTag(image: ReferencedImage, answers: CheckAnswers): readonly F
 
 function findMissingPlatforms(
   image: ReferencedImage,
-  answer: Extract<ImageAnswer, { kind: 'ok' }>,
+  answer: Extract<ImageLookupAnswer, { kind: 'ok' }>,
   wanted: readonly string[],
 ): readonly Finding[] | 'unread' {
   if (wanted.length === 0 || !isWorkloadImage(image)) return []
@@ -253,9 +260,9 @@ function findMissingPlatforms(
 function formatNewImageSummary(images: readonly ReferencedImage[]): string {
   if (images.length === 0) return 'no new images'
   const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
-  return `${formatCount(images.length, 'image')} in ${formatCount(hosts.size, 'registry', 'registries')}`
+  return `${formatCountWithNoun(images.length, 'image')} in ${formatCountWithNoun(hosts.size, 'registry', 'registries')}`
 }
 
-function formatCount(number: number, one: string, many = `${one}s`): string {
+function formatCountWithNoun(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`
 }

@@ -11,17 +11,17 @@ export interface DesiredIssue {
   readonly body: string
 }
 
-export type IssueAction = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
+export type MissingImagesIssueAction = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
 
 /**
  * `wanted`: the issue's text; undefined if every image exists. `hasNews`: whether it lists an image that the issue has
  * not listed before.
  */
-export function decideIssueAction(
+export function decideMissingImagesIssueAction(
   shown: ExistingIssue | undefined,
   wanted: DesiredIssue | undefined,
   hasNews: boolean,
-): IssueAction {
+): MissingImagesIssueAction {
   if (wanted === undefined) return shown?.state === 'open' ? 'close' : 'nothing'
   if (shown === undefined) return 'open'
   if (shown.state === 'closed') return hasNews ? 'reopen' : 'nothing'

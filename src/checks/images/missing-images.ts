@@ -1,20 +1,20 @@
 // Detects missing or changed images in published catalogs. Requires two checks at different times, because one bad
 // answer proves nothing.
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
-import type { ImageAnswer } from '../questions.ts'
+import type { ImageLookupAnswer } from '../questions.ts'
 
-export const missingImageKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
-export type MissingImageKind = (typeof missingImageKinds)[number]
+export const imageScanFailureKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
+export type ImageScanFailureKind = (typeof imageScanFailureKinds)[number]
 
 /** The result of one check. `unknown`: outages, limits, and images that may be private. */
 export type ImageScanResult =
   | { readonly kind: 'well' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: MissingImageKind; readonly reason: string }
+  | { readonly kind: ImageScanFailureKind; readonly reason: string }
 
 /** Times are milliseconds since the epoch. */
-export interface MissingImageState {
-  readonly kind: MissingImageKind
+export interface ImageScanFailureState {
+  readonly kind: ImageScanFailureKind
   /** From the last check: `quay.io doesn't have this image (404)`. Can contain untrusted text from the registry. */
   readonly reason: string
   readonly since: number
@@ -23,14 +23,14 @@ export interface MissingImageState {
 }
 
 /** The pull request rule for the same fault; its page and settings apply here too. */
-export const ruleByMissingImageKind: Readonly<Record<MissingImageKind, string>> = {
+export const ruleByImageScanFailureKind: Readonly<Record<ImageScanFailureKind, string>> = {
   gone: 'image-missing',
   'digest-mismatch': 'digest-mismatch',
   unsupported: 'image-unsupported',
   'tag-moved': 'tag-moved',
 }
 
-export function toImageScanResult(answer: ImageAnswer): ImageScanResult {
+export function toImageScanResult(answer: ImageLookupAnswer): ImageScanResult {
   switch (answer.kind) {
     case 'ok':
       return { kind: 'well' }
@@ -52,12 +52,12 @@ export function toImageScanResult(answer: ImageAnswer): ImageScanResult {
  * The state after one more check; undefined if the image is fine. `apart`: minimum milliseconds between two checks that
  * count.
  */
-export function updateMissingImageState(
-  known: MissingImageState | undefined,
+export function updateImageScanFailureState(
+  known: ImageScanFailureState | undefined,
   result: ImageScanResult,
   now: number,
   apart: number,
-): MissingImageState | undefined {
+): ImageScanFailureState | undefined {
   if (result.kind === 'well') return undefined
   if (result.kind === 'unknown') return known
   const { kind, reason } = result
@@ -75,9 +75,9 @@ export function updateMissingImageState(
 }
 
 /** Identifies a fault: another move of a tag is a new fault, but a reworded error is not. */
-export function toMissingImageKey(
+export function toImageScanFailureKey(
   reference: string,
-  { kind, reason }: Pick<MissingImageState, 'kind' | 'reason'>,
+  { kind, reason }: Pick<ImageScanFailureState, 'kind' | 'reason'>,
 ): string {
   return kind === 'tag-moved' ? `${kind} ${reference} ${reason}` : `${kind} ${reference}`
 }
@@ -96,9 +96,9 @@ export function parseTagAndDigest(
  * The result for a tag with a digest. It counts as moved only if it pointed to the written digest before: index and
  * image have different digests, and either may be written.
  */
-export function toTagScanResult(
+export function toTagAndDigestScanResult(
   { tag, digest }: { readonly tag: string; readonly digest: string },
-  answer: ImageAnswer,
+  answer: ImageLookupAnswer,
   stoodForIt: boolean,
 ): ImageScanResult {
   if (answer.kind !== 'ok' || answer.digest === digest || !stoodForIt) return { kind: 'well' }

@@ -10,15 +10,17 @@ export interface BundleDifferenceDescription {
   readonly description: string
 }
 
-const titleByRule: ReadonlyMap<string, string> = new Map(bundleRules.map(({ id, title }) => [id, title]))
+const bundleRuleTitleById: ReadonlyMap<string, string> = new Map(
+  bundleRules.map(({ id, title }) => [id, title]),
+)
 
 /** Each violated rule once per severity, without locations, values, or names from the image. */
-export function redactFindings(findings: readonly Finding[], reference: string): readonly Finding[] {
+export function redactBundleFindings(findings: readonly Finding[], reference: string): readonly Finding[] {
   const once = new Map(findings.map((one) => [`${one.rule} ${one.severity}`, one]))
   return [...once.values()].map(({ rule, severity }) => ({
     rule,
     severity,
-    what: `the bundle violates the rule "${titleByRule.get(rule) ?? rule}"`,
+    what: `the bundle violates the rule "${bundleRuleTitleById.get(rule) ?? rule}"`,
     why: 'catalog-bot hides the details of this image because readers of this page might not have access to it.',
     fix: `To see the details, run: catalog-bot bundle validate ${reference}`,
     data: {},
@@ -26,7 +28,7 @@ export function redactFindings(findings: readonly Finding[], reference: string):
 }
 
 /** Shows differences in what the catalog states and only counts the rest. */
-export function redactDifferences(
+export function redactBundleDifferences(
   differences: readonly BundleDifference[],
 ): readonly BundleDifferenceDescription[] {
   const described: BundleDifferenceDescription[] = []

@@ -9,7 +9,7 @@ import type { PublishedBundle } from '../check.ts'
 import type { CheckAnswers, CheckQuestion } from '../questions.ts'
 import { bundleRepublished } from './rules.ts'
 
-interface PublishedImage {
+interface PublishedImageInCatalog {
   readonly image: string
   readonly catalog: string
 }
@@ -18,7 +18,7 @@ interface PublishedImage {
 export interface RepublishedBundle {
   readonly bundle: BundleBlob
   /** Not empty. Each has a different reference and not the same digest. */
-  readonly known: readonly PublishedImage[]
+  readonly known: readonly PublishedImageInCatalog[]
 }
 
 export function findRepublishedBundles(
@@ -26,7 +26,7 @@ export function findRepublishedBundles(
   published: readonly PublishedBundle[] = [],
 ): readonly RepublishedBundle[] {
   // Published bundles come first, then new ones in catalog order.
-  const images = new Map<string, PublishedImage[]>()
+  const images = new Map<string, PublishedImageInCatalog[]>()
   const recordBundle = (bundle: BundleBlob, catalog: string) => {
     if (bundle.image === '') return
     const known = images.get(toBundleKey(bundle)) ?? []
@@ -44,7 +44,7 @@ export function findRepublishedBundles(
       // One match is enough. If catalogs already disagree, using one of their images again is harmless.
       if (
         known.length > 0 &&
-        known.every(({ image }) => compareByReferenceText(image, bundle.image) !== 'same')
+        known.every(({ image }) => compareImageReferencesByDigest(image, bundle.image) !== 'same')
       )
         found.push({ bundle, known: [...known] })
       recordBundle(bundle, root)
@@ -54,11 +54,11 @@ export function findRepublishedBundles(
 }
 
 /** Asks for the digests of tags if the references alone do not decide. */
-export function listImageDigestQuestions(
+export function listTagDigestQuestions(
   republished: readonly RepublishedBundle[],
 ): readonly Extract<CheckQuestion, { kind: 'image' }>[] {
   return republished.flatMap(({ bundle, known }) =>
-    known.some(({ image }) => compareByReferenceText(image, bundle.image) === 'unknown')
+    known.some(({ image }) => compareImageReferencesByDigest(image, bundle.image) === 'unknown')
       ? [bundle.image, ...known.map(({ image }) => image)]
           .filter((image) => parseDigest(image) === undefined && parseImageReference(image).reference)
           .map((reference) => ({ kind: 'image', reference }) as const)
@@ -105,30 +105,36 @@ function toBundleKey({ package: its, name }: BundleBlob): string {
 }
 
 /** If both have a digest, it decides: the same image may be in two registries. */
-function compareByReferenceText(one: string, other: string): 'same' | 'other' | 'unknown' {
+function compareImageReferencesByDigest(one: string, other: string): 'same' | 'other' | 'unknown' {
   if (one === other) return 'same'
   const [left, right] = [parseDigest(one), parseDigest(other)]
   if (left === undefined || right === undefined) return 'unknown'
   return left === right ? 'same' : 'other'
 }
 
-type UnansweredDigest = { readonly reason: string; readonly retryAfter: number }
+type UnansweredDigestQuestion = { readonly reason: string; readonly retryAfter: number }
 
 function compareImagesByDigest(
   one: string,
   other: string,
   answers: CheckAnswers,
-): 'same' | 'other' | UnansweredDigest {
-  const byText = compareByReferenceText(one, other)
+): 'same' | 'other' | UnansweredDigestQuestion {
+  const byText = compareImageReferencesByDigest(one, other)
   if (byText !== 'unknown') return byText
-  const [left, right] = [findImageDigest(one, answers), findImageDigest(other, answers)]
+  const [left, right] = [
+    resolveImageDigestFromAnswers(one, answers),
+    resolveImageDigestFromAnswers(other, answers),
+  ]
   if (typeof left === 'object') return left
   if (typeof right === 'object') return right
   return left === right && left !== '' ? 'same' : 'other'
 }
 
 /** '' for a missing image, which equals no other. */
-function findImageDigest(image: string, answers: CheckAnswers): string | UnansweredDigest {
+function resolveImageDigestFromAnswers(
+  image: string,
+  answers: CheckAnswers,
+): string | UnansweredDigestQuestion {
   const written = parseDigest(image)
   if (written !== undefined) return written
   if (!parseImageReference(image).reference) return ''

@@ -30,7 +30,7 @@ export function findUnpinnedImage(
 }
 
 /** Findings, and the locations that reference each finding's image. */
-export interface ImageReferenceFindings {
+export interface ImageReferenceTextFindings {
   readonly findings: readonly Finding[]
   locationsOf(found: Finding): ReferencedImage['locations'] | undefined
 }
@@ -42,7 +42,7 @@ export interface ImageReferenceFindings {
 export function findReferenceProblems(
   catalog: Catalog,
   { allowed, rejects, ignores }: ReferenceCheckOptions,
-): ImageReferenceFindings {
+): ImageReferenceTextFindings {
   const list = new FindingList()
   // Weak, because most of a million findings are not kept.
   const locations = new WeakMap<Finding, ReferencedImage['locations']>()

@@ -1,10 +1,10 @@
 import type { BundleFiles } from '@catalog-bot/bundle/bundle-files'
-import type { InstallFacts } from './install-facts.ts'
+import type { BundleInstallFacts } from './install-facts.ts'
 
 export type InstallBundleContent =
   | {
       readonly kind: 'bundle'
-      readonly facts: InstallFacts
+      readonly facts: BundleInstallFacts
       readonly from: 'image' | 'directory' | 'catalog'
       /** Used to render objects. Absent if the caller does not show them. */
       readonly files?: BundleFiles

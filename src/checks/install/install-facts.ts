@@ -15,14 +15,14 @@ import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { isNamespacedKind } from '@catalog-bot/bundle/plain/supported-kinds'
 import { getRenderedBundleManifests } from './rendered-bundle.ts'
-import { unpackBundle, type UnpackedBundle } from './unpack-bundle.ts'
+import { unpackBundle, type UnpackedBundleConfigMap } from './unpack-bundle.ts'
 
-export interface InstallFacts {
+export interface BundleInstallFacts {
   readonly format?: BundleFormat
   /** The `olm.bundle` blob that opm would render. Absent if opm cannot read the bundle. */
   readonly statement?: ComparableBundle
   /** Absent if the catalog contains the manifests. */
-  readonly unpacked?: UnpackedBundle
+  readonly unpacked?: UnpackedBundleConfigMap
   readonly invalid: readonly Finding[]
   readonly rendering: {
     readonly format?: BundleFormat
@@ -45,7 +45,7 @@ export interface InstallFacts {
   readonly exceededCrdLimit?: number
 }
 
-export interface InstallFactsOptions {
+export interface BundleInstallFactsOptions {
   readonly labels: Readonly<Record<string, string>>
   /** Size of a file in bytes after gzip. */
   readonly packedSize?: (bytes: Uint8Array) => number
@@ -55,10 +55,10 @@ export interface InstallFactsOptions {
 
 const maxInstallFindings = 100
 
-export function computeInstallFacts(
+export function computeBundleInstallFacts(
   files: BundleFiles,
-  { labels, packedSize, maxCrdLength = Infinity }: InstallFactsOptions,
-): InstallFacts {
+  { labels, packedSize, maxCrdLength = Infinity }: BundleInstallFactsOptions,
+): BundleInstallFacts {
   const format = detectBundleFormat(files)
   const rendering = getRenderedBundleManifests(files)
   const { bundle } = readRegistryBundle(files)
@@ -69,7 +69,7 @@ export function computeInstallFacts(
     ...(format !== undefined && { format }),
     ...(statement && { statement: { ...statement, relatedImages: statement.relatedImages ?? [] } }),
     ...(packedSize && { unpacked: unpackBundle(files, packedSize) }),
-    invalid: selectTopFindings(
+    invalid: selectMostSevereInstallFindings(
       validateBundle(files, { labels }).findings.filter(({ severity }) => severity === 'error'),
     ),
     rendering: {
@@ -80,17 +80,17 @@ export function computeInstallFacts(
       kinds: [...counts].map(([kind, { length }]) => [kind, length] as const),
     },
     rukPak: findRukPakRejections(files),
-    manifests: selectTopFindings(checkManifests(files)),
-    examples: selectTopFindings(checkExamples(files)),
-    ...computeCrdFacts(files, maxCrdLength),
-    ...findInstallModes(files),
+    manifests: selectMostSevereInstallFindings(checkManifests(files)),
+    examples: selectMostSevereInstallFindings(checkExamples(files)),
+    ...extractCrdsWithoutDescriptions(files, maxCrdLength),
+    ...findSupportedInstallModes(files),
   }
 }
 
-const selectTopFindings = (findings: readonly Finding[]) =>
+const selectMostSevereInstallFindings = (findings: readonly Finding[]) =>
   selectMostSevereFindings(findings, maxInstallFindings).findings
 
-function findInstallModes(files: BundleFiles): Pick<InstallFacts, 'installModes'> {
+function findSupportedInstallModes(files: BundleFiles): Pick<BundleInstallFacts, 'installModes'> {
   const { bundle } = readRegistryBundlePartially(files)
   if (!bundle) return {}
   const supported = asList(getField(bundle.csv.data, 'spec', 'installModes')).filter(
@@ -99,14 +99,14 @@ function findInstallModes(files: BundleFiles): Pick<InstallFacts, 'installModes'
   return { installModes: [...new Set(supported.map((mode) => asString(getField(mode, 'type'))))].sort() }
 }
 
-function computeCrdFacts(
+function extractCrdsWithoutDescriptions(
   files: BundleFiles,
   maxCrdLength: number,
-): Pick<InstallFacts, 'crds' | 'exceededCrdLimit'> {
+): Pick<BundleInstallFacts, 'crds' | 'exceededCrdLimit'> {
   const crds = readBundledCrds(files)?.map(({ name, file, manifest }) => ({
     name,
     file,
-    manifest: stripDescriptions(manifest) as JsonObject,
+    manifest: stripCrdDescriptions(manifest) as JsonObject,
   }))
   if (!crds) return {}
   return maxCrdLength < Infinity && JSON.stringify(crds).length > maxCrdLength
@@ -115,20 +115,20 @@ function computeCrdFacts(
 }
 
 /** Fields that contain the author's values, not schemas. */
-const schemaValueFields: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
+const schemaFieldsWithUserValues: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
 /**
  * Removes descriptions, which are most of a CRD and never block an upgrade. Keeps a field of that name if it is an
  * object.
  */
-function stripDescriptions(value: Json): Json {
-  if (Array.isArray(value)) return value.map(stripDescriptions)
+function stripCrdDescriptions(value: Json): Json {
+  if (Array.isArray(value)) return value.map(stripCrdDescriptions)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]) =>
       key === 'description' && typeof inner === 'string'
         ? []
-        : [[key, schemaValueFields.has(key) ? inner : stripDescriptions(inner)]],
+        : [[key, schemaFieldsWithUserValues.has(key) ? inner : stripCrdDescriptions(inner)]],
     ),
   )
 }

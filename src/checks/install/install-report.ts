@@ -4,7 +4,7 @@ import type { InstallTarget } from './install-targets.ts'
 
 export type InstallVerdict = 'yes' | 'no' | 'unknown'
 
-export interface InstallRemark {
+export interface InstallNote {
   /**
    * `refused`: it does not install with these targets. `unknown`: the check is inconclusive. `warning`: it installs.
    */
@@ -38,7 +38,7 @@ export interface InstallStep {
   readonly title: string
   readonly outcome: InstallStepOutcome
   readonly facts: readonly string[]
-  readonly remarks: readonly InstallRemark[]
+  readonly remarks: readonly InstallNote[]
 }
 
 export interface ChannelInstall {

@@ -1,5 +1,5 @@
 // The result of a simulated install, shortened for the check run.
-import type { ChannelInstall, InstallStep, InstallVerdict, InstallRemark } from './install-report.ts'
+import type { ChannelInstall, InstallStep, InstallVerdict, InstallNote } from './install-report.ts'
 
 export interface InstallSummary {
   readonly package: string
@@ -28,15 +28,15 @@ export function summarizeInstall(
     catalogs: [catalog],
     ...(bundle !== undefined && { bundle }),
     installs,
-    comesAlong: comesAlong.map(({ name, package: its }) => shortenText(`${name} (package ${its})`)),
+    comesAlong: comesAlong.map(({ name, package: its }) => truncateSummaryText(`${name} (package ${its})`)),
     acceptance: acceptance.map((row) => ({
       ...row,
-      because: truncateTextList(row.because, installSummaryLimits.because, shortenText),
+      because: truncateSummaryTexts(row.because, installSummaryLimits.because, truncateSummaryText),
     })),
     steps: steps.map((step) => ({
       ...step,
-      facts: truncateTextList(step.facts, installSummaryLimits.facts, shortenText),
-      remarks: selectTopRemarks(step.remarks),
+      facts: truncateSummaryTexts(step.facts, installSummaryLimits.facts, truncateSummaryText),
+      remarks: selectTopInstallRemarks(step.remarks),
     })),
   }
 }
@@ -50,15 +50,15 @@ export function mergeInstallSummaries(summaries: readonly InstallSummary[]): rea
   })
 }
 
-function selectTopRemarks(remarks: readonly InstallRemark[]): readonly InstallRemark[] {
+function selectTopInstallRemarks(remarks: readonly InstallNote[]): readonly InstallNote[] {
   const order = { refused: 0, unknown: 1, warning: 2 }
   return remarks
     .toSorted((a, b) => order[a.kind] - order[b.kind])
     .slice(0, installSummaryLimits.remarks)
-    .map(({ detail: _, hint: __, ...remark }) => ({ ...remark, says: shortenText(remark.says) }))
+    .map(({ detail: _, hint: __, ...remark }) => ({ ...remark, says: truncateSummaryText(remark.says) }))
 }
 
-function truncateTextList(
+function truncateSummaryTexts(
   items: readonly string[],
   count: number,
   cut: (text: string) => string,
@@ -67,7 +67,7 @@ function truncateTextList(
   return [...items.slice(0, count).map(cut), ...(more > 0 ? [`and ${more} more`] : [])]
 }
 
-function shortenText(text: string): string {
+function truncateSummaryText(text: string): string {
   return text.length <= installSummaryLimits.text
     ? text
     : `${text.slice(0, installSummaryLimits.text).toWellFormed()}…`

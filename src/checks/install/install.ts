@@ -6,21 +6,21 @@ import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding, type Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import type { Check, CheckInput, CheckOutcome, ServedPackage } from '../check.ts'
+import type { Check, CheckInput, CheckOutcome, ServedPackageResponses } from '../check.ts'
 import { applyConfiguredSeverities } from '../apply-configured-severities.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
-import type { CheckAnswers, ImageAnswer, CheckQuestion } from '../questions.ts'
+import type { CheckAnswers, ImageLookupAnswer, CheckQuestion } from '../questions.ts'
 import type { InstallBundleContent } from './bundle-content.ts'
-import { computeInstallFacts } from './install-facts.ts'
+import { computeBundleInstallFacts } from './install-facts.ts'
 import {
   getOpmVerdict,
-  isChangedBundle,
-  planChangedPackages,
+  isBundleAddedOrChanged,
+  planChangedPackageInstalls,
   type PackageInstallPlan,
 } from './plan-changed-packages.ts'
 import { readInlineBundle } from './inline-bundle.ts'
 import type { ChannelInstall, InstallReport } from './install-report.ts'
-import { redactInstallFacts } from './redact-install-facts.ts'
+import { redactBundleInstallFacts } from './redact-install-facts.ts'
 import { doesNotInstall } from './rules.ts'
 import { evaluateInstall } from './simulate-install.ts'
 import { parseInstallTargetId, type InstallTarget } from './install-targets.ts'
@@ -30,24 +30,24 @@ import { mergeInstallSummaries, summarizeInstall, type InstallSummary } from './
 export const installCheck: Check<'install'> = {
   id: 'install',
   ask: ({ change, config }, answers) =>
-    planChangedPackages(change)
+    planChangedPackageInstalls(change)
       .packages.flatMap(({ plan }) => plan.bundlesToOpen)
-      .flatMap((blob) => listBundleQuestions(blob, config, answers)),
-  judge: judgeInstalls,
+      .flatMap((blob) => listBundleContentQuestions(blob, config, answers)),
+  judge: evaluateInstallCheck,
 }
 
-type UnansweredQuestion = CheckOutcome['unanswered'][number]
+type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 
 /** The limit for one sentence. The check run lists the others. */
-const maxSummaryReasons = 3
+const maxReasonsInSummary = 3
 /** In seconds. Long, because a retry does not make the pull request smaller. */
-const overLimitRetrySeconds = 3600
+const retrySecondsWhenOverLimit = 3600
 
-function judgeInstalls({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
-  const { packages, skippedCount } = planChangedPackages(change)
+function evaluateInstallCheck({ change, config, served }: CheckInput, answers: CheckAnswers): CheckOutcome {
+  const { packages, skippedCount } = planChangedPackageInstalls(change)
   const wanted = config.install.with.flatMap((id) => parseInstallTargetId(id) ?? [])
   const judged = packages.map((planned) =>
-    evaluatePackage(planned, {
+    evaluatePackageInstall(planned, {
       config,
       answers,
       wanted,
@@ -60,7 +60,7 @@ function judgeInstalls({ change, config, served }: CheckInput, answers: CheckAns
     unanswered.push({
       question: `whether ${skippedCount} more packages install`,
       reason: `catalog-bot simulates at most ${packages.length} packages per pull request; split this one into several`,
-      retryAfter: overLimitRetrySeconds,
+      retryAfter: retrySecondsWhenOverLimit,
     })
   return {
     check: 'install',
@@ -78,13 +78,13 @@ interface InstallEvaluationContext {
   readonly config: Config
   readonly answers: CheckAnswers
   readonly wanted: readonly InstallTarget[]
-  readonly served: ServedPackage | undefined
+  readonly served: ServedPackageResponses | undefined
 }
 
-interface PackageEvaluation {
+interface PackageInstallEvaluation {
   readonly summaries: readonly InstallSummary[]
   readonly findings: readonly Finding[]
-  readonly unanswered: readonly UnansweredQuestion[]
+  readonly unanswered: readonly UnansweredCheckQuestion[]
   readonly clusterTests: NonNullable<CheckOutcome['clusterTests']>
 }
 
@@ -97,10 +97,10 @@ function limitClusterTests(
   return all.length === 0 ? {} : { clusterTests: all.slice(0, maxClusterTests) }
 }
 
-function evaluatePackage(
+function evaluatePackageInstall(
   planned: PackageInstallPlan,
   { config, answers, wanted, served }: InstallEvaluationContext,
-): PackageEvaluation {
+): PackageInstallEvaluation {
   const { catalog, plan, change, otherChannels } = planned
   const findings: Finding[] = []
   const retries: number[] = []
@@ -108,17 +108,19 @@ function evaluatePackage(
     plan,
     (blob) => {
       const { content, retryAfter } =
-        blob.image === '' ? findInlineContent(blob, planned, served) : findImageContent(blob, config, answers)
-      if (content.kind === 'unknown') retries.push(retryAfter ?? defaultRetrySeconds)
+        blob.image === ''
+          ? findInlineBundleContent(blob, planned, served)
+          : findBundleImageContent(blob, config, answers)
+      if (content.kind === 'unknown') retries.push(retryAfter ?? defaultContentRetrySeconds)
       return content
     },
     {
       wanted,
       ...(served && { running: { responses: served.responses, images: [] } }),
       classify: (found, blob) => {
-        const shown = relocateFindingToImageRef(found, blob, catalog.root)
+        const shown = moveFindingToImageReference(found, blob, catalog.root)
         const [counted] = applyConfiguredSeverities([shown], config)
-        const isShown = counted !== undefined && isChangedBundle(planned, blob)
+        const isShown = counted !== undefined && isBundleAddedOrChanged(planned, blob)
         if (isShown) findings.push(counted)
         return { severity: counted?.severity ?? 'off', isShown }
       },
@@ -130,21 +132,21 @@ function evaluatePackage(
       findings.push(...applyConfiguredSeverities([createInstallFinding(planned, channel)], config))
   const unanswered = report.channels
     .filter(({ installs }) => installs === 'unknown')
-    .map(({ channel, acceptance, wanted: requested }): UnansweredQuestion => {
+    .map(({ channel, acceptance, wanted: requested }): UnansweredCheckQuestion => {
       const [why] = acceptance
         .filter(({ target, installs }) => requested.includes(target) && installs === 'unknown')
         .flatMap((row) => row.because)
       return {
         question: `whether package ${change.name} installs from channel ${channel}`,
         reason: why ?? 'the simulation was inconclusive',
-        retryAfter: Math.min(overLimitRetrySeconds, ...retries),
+        retryAfter: Math.min(retrySecondsWhenOverLimit, ...retries),
       }
     })
   if (otherChannels.length > 0)
     unanswered.push({
       question: `whether package ${change.name} installs from ${otherChannels.length} more of its channels`,
       reason: `catalog-bot simulates at most ${plan.channels.length} channels per package; change fewer channels in one pull request`,
-      retryAfter: overLimitRetrySeconds,
+      retryAfter: retrySecondsWhenOverLimit,
     })
   return {
     summaries,
@@ -159,7 +161,7 @@ function planPackageClusterTests(
   planned: PackageInstallPlan,
   report: InstallReport,
   { config, answers, wanted, served }: InstallEvaluationContext,
-): PackageEvaluation['clusterTests'] {
+): PackageInstallEvaluation['clusterTests'] {
   if (config.install.cluster === 'off') return []
   const { catalog, plan, change, test } = planned
   const named = [...(catalog.result?.bundles ?? []), ...(catalog.base?.bundles ?? [])]
@@ -174,8 +176,8 @@ function planPackageClusterTests(
       test,
       contentOf: (blob) =>
         blob.image === ''
-          ? findInlineContent(blob, planned, served).content
-          : findImageContent(blob, config, answers).content,
+          ? findInlineBundleContent(blob, planned, served).content
+          : findBundleImageContent(blob, config, answers).content,
       blobNamed: (name) => named.find((blob) => blob.name === name),
     })
     return tests.map((clusterTest) => ({ root: catalog.root, trial: clusterTest }))
@@ -205,15 +207,15 @@ function createInstallFinding(
     package: change.name,
     channel,
     targets,
-    reasons: [...reasons, ...others].slice(0, maxSummaryReasons),
+    reasons: [...reasons, ...others].slice(0, maxReasonsInSummary),
   })
-  return reasons.length + others.length === 0 && isBaseCatalogRejected(catalog)
+  return reasons.length + others.length === 0 && isBaseCatalogRejectedByOpm(catalog)
     ? { ...found, isOnBase: true }
     : found
 }
 
 /** Whether opm rejects the base catalog, so that nothing can be installed from it. */
-function isBaseCatalogRejected({ base }: PackageInstallPlan['catalog']): boolean {
+function isBaseCatalogRejectedByOpm({ base }: PackageInstallPlan['catalog']): boolean {
   return base !== undefined && !getOpmVerdict(base).passed
 }
 
@@ -227,20 +229,20 @@ function findPackageLocation(
   )
 }
 
-const defaultRetrySeconds = 60
+const defaultContentRetrySeconds = 60
 /** In seconds. A private image can't be distinguished from a missing image, and waiting for minutes does not help. */
 const privateImageRetrySeconds = 900
 
-interface BundleContentResult {
+interface BundleContentWithRetry {
   readonly content: InstallBundleContent
   readonly retryAfter?: number
 }
 
-function findInlineContent(
+function findInlineBundleContent(
   blob: BundleBlob,
   { catalog: { result }, change }: PackageInstallPlan,
-  served: ServedPackage | undefined,
-): BundleContentResult {
+  served: ServedPackageResponses | undefined,
+): BundleContentWithRetry {
   // Only the changed package is served, not its dependencies or earlier versions.
   if (!result?.bundles.includes(blob) || blob.package !== change.name || !served)
     return {
@@ -251,7 +253,9 @@ function findInlineContent(
     }
   const files = readInlineBundle(result, blob, served.objects.get(blob.name) ?? [])
   if (files)
-    return { content: { kind: 'bundle', from: 'catalog', facts: computeInstallFacts(files, { labels: {} }) } }
+    return {
+      content: { kind: 'bundle', from: 'catalog', facts: computeBundleInstallFacts(files, { labels: {} }) },
+    }
   return {
     content: {
       kind: 'missing',
@@ -260,8 +264,15 @@ function findInlineContent(
   }
 }
 
-function findImageContent(blob: BundleBlob, config: Config, answers: CheckAnswers): BundleContentResult {
-  const unknown = (reason: string, retryAfter: number = defaultRetrySeconds): BundleContentResult => ({
+function findBundleImageContent(
+  blob: BundleBlob,
+  config: Config,
+  answers: CheckAnswers,
+): BundleContentWithRetry {
+  const unknown = (
+    reason: string,
+    retryAfter: number = defaultContentRetrySeconds,
+  ): BundleContentWithRetry => ({
     content: { kind: 'unknown', reason },
     retryAfter,
   })
@@ -269,19 +280,25 @@ function findImageContent(blob: BundleBlob, config: Config, answers: CheckAnswer
   if (!reference)
     return { content: { kind: 'missing', reason: `${blob.image} is not a valid image reference` } }
   if (!isAllowedRegistry(reference, config.images.registries))
-    return unknown(`the configuration does not allow the registry of ${blob.image}`, overLimitRetrySeconds)
+    return unknown(
+      `the configuration does not allow the registry of ${blob.image}`,
+      retrySecondsWhenOverLimit,
+    )
   const image = answers.get({ kind: 'image', reference: blob.image })
-  if (image.kind !== 'ok') return toFailedContentResult(image)
-  const question = createInstallQuestion(blob, image.digest)
+  if (image.kind !== 'ok') return toMissingOrUnknownContent(image)
+  const question = createImageInstallQuestion(blob, image.digest)
   const answer = question && answers.get(question)
   if (!answer) return unknown('its image reference is invalid')
-  if (answer.kind !== 'bundle') return toFailedContentResult(answer)
+  if (answer.kind !== 'bundle') return toMissingOrUnknownContent(answer)
   if (!answer.install) return unknown('its installation was not simulated')
-  const facts = answer.isRestricted === true ? redactInstallFacts(answer.install, blob.image) : answer.install
+  const facts =
+    answer.isRestricted === true ? redactBundleInstallFacts(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
 }
 
-function toFailedContentResult(answer: Exclude<ImageAnswer, { readonly kind: 'ok' }>): BundleContentResult {
+function toMissingOrUnknownContent(
+  answer: Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>,
+): BundleContentWithRetry {
   const { kind, reason } = answer
   if (kind === 'missing' || kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed')
     return { content: { kind: 'missing', reason } }
@@ -292,7 +309,7 @@ function toFailedContentResult(answer: Exclude<ImageAnswer, { readonly kind: 'ok
 }
 
 /** The same lookups as in the images check, so each runs only once. */
-function listBundleQuestions(
+function listBundleContentQuestions(
   blob: BundleBlob,
   config: Config,
   answers: CheckAnswers,
@@ -301,11 +318,11 @@ function listBundleQuestions(
   if (!reference || !isAllowedRegistry(reference, config.images.registries)) return []
   const image: CheckQuestion = { kind: 'image', reference: blob.image }
   const answer = answers.get(image)
-  const install = answer.kind === 'ok' ? createInstallQuestion(blob, answer.digest) : undefined
+  const install = answer.kind === 'ok' ? createImageInstallQuestion(blob, answer.digest) : undefined
   return install ? [image, install] : [image]
 }
 
-function createInstallQuestion({ image }: BundleBlob, digest: string) {
+function createImageInstallQuestion({ image }: BundleBlob, digest: string) {
   const { reference } = parseImageReference(image)
   if (!reference) return undefined
   const { host, repository } = reference
@@ -313,7 +330,7 @@ function createInstallQuestion({ image }: BundleBlob, digest: string) {
 }
 
 /** Reports a finding about a file in the image where the catalog names the image. */
-function relocateFindingToImageRef(
+function moveFindingToImageReference(
   inside: Finding,
   { place, imageMark, image }: BundleBlob,
   root: string,
@@ -349,7 +366,9 @@ function hasFindingAtSameLine({ at, related = [] }: Finding, other: Finding): bo
   )
 }
 
-function* mergeUnansweredQuestions(unanswered: readonly UnansweredQuestion[]): Generator<UnansweredQuestion> {
+function* mergeUnansweredQuestions(
+  unanswered: readonly UnansweredCheckQuestion[],
+): Generator<UnansweredCheckQuestion> {
   for (const [, same] of Map.groupBy(unanswered, ({ question, reason }) => `${question}\n${reason}`)) {
     const [first] = same
     if (first) yield { ...first, retryAfter: Math.min(...same.map(({ retryAfter }) => retryAfter)) }

@@ -4,12 +4,12 @@ import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import type { CatalogChange, PullRequestChange, PackageChange } from '../../pull-request/change.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { CatalogUnderTest } from './resolutions.ts'
-import { planInstall, type InstallPlan } from './simulate-install.ts'
+import { planInstallSimulation, type InstallSimulationPlan } from './simulate-install.ts'
 
 export interface PackageInstallPlan {
   readonly catalog: CatalogChange
   readonly change: PackageChange
-  readonly plan: InstallPlan
+  readonly plan: InstallSimulationPlan
   readonly test: CatalogUnderTest
   readonly otherChannels: readonly string[]
 }
@@ -32,7 +32,7 @@ export const getOpmVerdict = memoizePerObject((catalog: Catalog) =>
   validateCatalog(catalog, { profile: 'opm' }),
 )
 
-export const planChangedPackages = memoizePerObject(
+export const planChangedPackageInstalls = memoizePerObject(
   ({ catalogs }: PullRequestChange): InstallPlanningResult => {
     const wanted = catalogs.flatMap((catalog) =>
       catalog.packages
@@ -56,7 +56,7 @@ export const planChangedPackages = memoizePerObject(
           channels: tried,
           verdict: getOpmVerdict(result),
         }
-        return [{ catalog, change, plan: planInstall(request, test), test, otherChannels: others }]
+        return [{ catalog, change, plan: planInstallSimulation(request, test), test, otherChannels: others }]
       })
     return { packages, skippedCount: Math.max(0, wanted.length - maxChangedPackages) }
   },
@@ -81,7 +81,10 @@ function selectChannelsToTest({ name, bundles, channels }: PackageChange, test: 
   return { tried: ranked.slice(0, maxChannelsPerPackage), others: ranked.slice(maxChannelsPerPackage) }
 }
 
-export function isChangedBundle({ change }: PackageInstallPlan, { package: its, name }: BundleBlob): boolean {
+export function isBundleAddedOrChanged(
+  { change }: PackageInstallPlan,
+  { package: its, name }: BundleBlob,
+): boolean {
   const { added, changed } = change.bundles
   return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)
 }

@@ -6,7 +6,10 @@ import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-
 const simulatedServerName = 'catalog-bot'
 
 /** The input contains only some packages, so the response is partial. */
-export function queryServedCatalog(read: ServedCatalogResult, packageName: string): CatalogServerResponse {
+export function simulateCatalogServerResponse(
+  read: ServedCatalogResult,
+  packageName: string,
+): CatalogServerResponse {
   if (!read.ok) return { server: simulatedServerName, kind: 'refused', reason: read.error }
   const catalog = read.value
   const its = getPackage(catalog, packageName)

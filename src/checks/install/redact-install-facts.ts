@@ -1,14 +1,14 @@
 // Limits facts about a private bundle to public information: the kind and number of problems, without names or values.
 // images/restricted-bundle.ts contains the reason.
-import { redactFindings } from '../images/redact-restricted-bundle.ts'
-import type { InstallFacts } from './install-facts.ts'
+import { redactBundleFindings } from '../images/redact-restricted-bundle.ts'
+import type { BundleInstallFacts } from './install-facts.ts'
 
 const hiddenDetailsNotice =
   'details are hidden, because readers of this page might not have access to the image'
 
-export function redactInstallFacts(facts: InstallFacts, reference: string): InstallFacts {
+export function redactBundleInstallFacts(facts: BundleInstallFacts, reference: string): BundleInstallFacts {
   const { unpacked, rendering } = facts
-  const redact = (findings: InstallFacts['invalid']) => redactFindings(findings, reference)
+  const redact = (findings: BundleInstallFacts['invalid']) => redactBundleFindings(findings, reference)
   const counted = (items: readonly string[], what: string) =>
     items.length === 0 ? [] : [`${items.length} ${what}: ${hiddenDetailsNotice}`]
   return {

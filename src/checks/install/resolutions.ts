@@ -7,17 +7,17 @@ import { createCatalogOperatorEntries, type CatalogOperatorEntries } from './res
 import { type OperatorEntry } from './resolve/operator-entry.ts'
 import type { ChosenBundle, NamespaceResolution } from './resolve/resolve-namespace.ts'
 import { UpgradeSimulation, type UpgradePath } from './resolve/simulate-upgrades.ts'
-import { resolveV1, type V1Resolution } from './resolve-v1.ts'
+import { resolveBundleLikeOlmV1, type OlmV1Resolution } from './resolve-v1.ts'
 
-type ResolutionFailure = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
+type FailedNamespaceResolution = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
 
-export interface CompanionOperator {
+export interface RequiredDependencyOperator {
   readonly entry: OperatorEntry
   /** OLM's wording for each requirement that the dependency meets. */
   readonly because: readonly string[]
 }
 
-export interface ChannelResolution {
+export interface ChannelInstallResolution {
   readonly package: string
   readonly channel: string
   /** The channel head. Absent if OLM v0 cannot determine it. */
@@ -26,18 +26,18 @@ export interface ChannelResolution {
     | {
         readonly kind: 'installs'
         readonly root: OperatorEntry
-        readonly companions: readonly CompanionOperator[]
+        readonly companions: readonly RequiredDependencyOperator[]
       }
-    | ResolutionFailure
+    | FailedNamespaceResolution
   readonly upgrades: readonly UpgradePath[]
   /** Upgrades that do not reach the head in the base either. Empty without a base. */
   readonly stuckBefore: ReadonlySet<string>
   /** Versions that OLM cannot install from the base either, so no upgrade starts from them. */
   readonly unreachable: readonly string[]
   readonly skippedVersions: number
-  readonly v1: V1Resolution
+  readonly v1: OlmV1Resolution
   /** The upgrade from the previous head. */
-  readonly v1Upgrade?: V1Resolution
+  readonly v1Upgrade?: OlmV1Resolution
   readonly oldHead?: BundleBlob
 }
 
@@ -104,7 +104,7 @@ export class CatalogUnderTest {
     return this.entries.packages.get(packageName)?.channels
   }
 
-  resolveChannel(packageName: string, channel: string): ChannelResolution {
+  resolveChannel(packageName: string, channel: string): ChannelInstallResolution {
     const head = findHeadEntry(this.entries, packageName, channel)
     const before = findHeadEntry(this.baseEntries, packageName, channel)
     const oldHead = before && this.base && this.bundleNamed(this.base, before)
@@ -114,10 +114,10 @@ export class CatalogUnderTest {
       head: head?.name,
       fresh: this.fresh(packageName, channel),
       ...this.upgradesIn(packageName, channel),
-      v1: resolveV1(this.catalog, { package: packageName, channels: [channel] }),
+      v1: resolveBundleLikeOlmV1(this.catalog, { package: packageName, channels: [channel] }),
       ...(oldHead && {
         oldHead,
-        v1Upgrade: resolveV1(this.catalog, {
+        v1Upgrade: resolveBundleLikeOlmV1(this.catalog, {
           package: packageName,
           channels: [channel],
           installed: { name: oldHead.name, version: getBundleVersion(oldHead) },
@@ -153,19 +153,23 @@ export class CatalogUnderTest {
     return this.base && this.bundleNamed(this.base, { package: packageName, name })
   }
 
-  private fresh(packageName: string, channel: string): ChannelResolution['fresh'] {
+  private fresh(packageName: string, channel: string): ChannelInstallResolution['fresh'] {
     const installed = this.walk.install(packageName, channel)
     if (installed.kind !== 'installed') return installed
     const root = installed.bundles.find(({ entry }) => entry.package === packageName && this.isOwn(entry))
     if (root === undefined)
       throw new Error(`the resolution of ${packageName} contains no bundle of the package`)
-    return { kind: 'installs', root: root.entry, companions: findCompanionOperators(root, installed.bundles) }
+    return {
+      kind: 'installs',
+      root: root.entry,
+      companions: findRequiredDependencyOperators(root, installed.bundles),
+    }
   }
 
   private upgradesIn(
     packageName: string,
     channel: string,
-  ): Pick<ChannelResolution, 'upgrades' | 'unreachable' | 'stuckBefore' | 'skippedVersions'> {
+  ): Pick<ChannelInstallResolution, 'upgrades' | 'unreachable' | 'stuckBefore' | 'skippedVersions'> {
     const upgrades: UpgradePath[] = []
     const unreachable: string[] = []
     const stuckBefore = new Set<string>()
@@ -181,7 +185,7 @@ export class CatalogUnderTest {
         continue
       }
       upgrades.push(this.walk.follow(installed.state))
-      if (this.base && !isUpgradeEndingAtHead(this.baseWalk.follow(installed.state), oldHead))
+      if (this.base && !doesUpgradePathEndAtHead(this.baseWalk.follow(installed.state), oldHead))
         stuckBefore.add(name)
     }
     return { upgrades, unreachable, stuckBefore, skippedVersions: entries.length - selected.length }
@@ -201,7 +205,7 @@ function sortEntriesNewestFirst(entries: readonly OperatorEntry[]): readonly Ope
   )
 }
 
-export function isUpgradeEndingAtHead({ end }: UpgradePath, head: string | undefined): boolean {
+export function doesUpgradePathEndAtHead({ end }: UpgradePath, head: string | undefined): boolean {
   return end.kind === 'settled' && end.at === head
 }
 
@@ -217,10 +221,10 @@ function findHeadEntry(
   return order?.ok === true ? order.entries[0] : undefined
 }
 
-function findCompanionOperators(
+function findRequiredDependencyOperators(
   root: ChosenBundle,
   bundles: readonly ChosenBundle[],
-): readonly CompanionOperator[] {
+): readonly RequiredDependencyOperator[] {
   return bundles
     .filter((bundle) => bundle !== root)
     .map(({ entry }) => ({

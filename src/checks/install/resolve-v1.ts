@@ -4,7 +4,7 @@ import type { BundleBlob, Catalog, ChannelBlob } from '@catalog-bot/fbc/facts/ca
 import { parseRelease, type ReleaseVersion } from '@catalog-bot/fbc/versions/release'
 import { isInRange, parseVersionRange } from '@catalog-bot/fbc/versions/version-range'
 import {
-  compareIdentifiers,
+  comparePrereleaseIdentifiers,
   compareVersions,
   parseVersion,
   type Version,
@@ -12,7 +12,7 @@ import {
 import { getJsonTextField } from '@catalog-bot/fbc/go/json/json-fields'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
 
-export interface V1Request {
+export interface OlmV1ResolutionRequest {
   readonly package: string
   /** Absent for all channels. */
   readonly channels?: readonly string[]
@@ -20,7 +20,7 @@ export interface V1Request {
   readonly installed?: { readonly name: string; readonly version: string }
 }
 
-export type V1Resolution =
+export type OlmV1Resolution =
   | { readonly kind: 'resolved'; readonly bundle: BundleBlob; readonly isDeprecated: boolean }
   /** `message` is OLM's. `dependency`: the property type that OLM v1 does not support. */
   | {
@@ -30,7 +30,7 @@ export type V1Resolution =
       readonly dependency?: string
     }
 
-interface VersionAndRelease {
+interface VersionWithRelease {
   readonly version: Version
   readonly release: ReleaseVersion
 }
@@ -41,7 +41,7 @@ const dependencyPropertyTypes: ReadonlySet<string> = new Set([
   'olm.constraint',
 ])
 
-export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
+export function resolveBundleLikeOlmV1(catalog: Catalog, request: OlmV1ResolutionRequest): OlmV1Resolution {
   const { package: packageName, channels: named = [], installed } = request
   const own = <Blob extends { readonly package: string }>(blobs: readonly Blob[]) =>
     blobs.filter((blob) => blob.package === packageName)
@@ -53,15 +53,15 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
     candidates = candidates.filter(({ name }) => listed.has(name))
   }
   if (installed) {
-    const successors = findSuccessorNames(installed, channels)
+    const successors = findSuccessorBundleNames(installed, channels)
     if ('error' in successors)
       return { kind: 'refused', message: `error finding upgrade edges: ${successors.error}` }
-    const same = parseLegacyVersion(installed.version)
+    const same = parseRegistryV1Version(installed.version)
     candidates = candidates.filter((bundle) => {
       const version = parseBundleVersion(bundle)
       return (
         successors.names.has(bundle.name) ||
-        (version && same && compareVersionAndRelease(version, same) === 0)
+        (version && same && compareVersionsWithRelease(version, same) === 0)
       )
     })
   }
@@ -73,7 +73,7 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
   const [best] = candidates.toSorted(
     (a, b) =>
       Number(deprecated.has(a.name)) - Number(deprecated.has(b.name)) ||
-      compareReleasesNewestFirst(parseBundleVersion(a), parseBundleVersion(b)),
+      compareVersionsNewestFirst(parseBundleVersion(a), parseBundleVersion(b)),
   )
   if (best === undefined) return { kind: 'refused', message: formatNoBundlesFoundError(request) }
   const dependency = best.properties.find(({ type }) => dependencyPropertyTypes.has(type))
@@ -89,7 +89,11 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
   return { kind: 'resolved', bundle: best, isDeprecated: deprecated.has(best.name) }
 }
 
-function formatNoBundlesFoundError({ package: packageName, channels = [], installed }: V1Request): string {
+function formatNoBundlesFoundError({
+  package: packageName,
+  channels = [],
+  installed,
+}: OlmV1ResolutionRequest): string {
   const upgrading = installed
     ? `error upgrading from currently installed version ${quoteLikeGo(installed.version)}: `
     : ''
@@ -97,7 +101,7 @@ function formatNoBundlesFoundError({ package: packageName, channels = [], instal
   return `${upgrading}no bundles found for package ${quoteLikeGo(packageName)}${where}`
 }
 
-function findSuccessorNames(
+function findSuccessorBundleNames(
   installed: { readonly name: string; readonly version: string },
   channels: readonly ChannelBlob[],
 ): { readonly names: ReadonlySet<string> } | { readonly error: string } {
@@ -117,28 +121,28 @@ function findSuccessorNames(
   return { names }
 }
 
-function parseBundleVersion(bundle: BundleBlob): VersionAndRelease | undefined {
+function parseBundleVersion(bundle: BundleBlob): VersionWithRelease | undefined {
   const property = bundle.properties.find(({ type }) => type === 'olm.package')
-  return property && parseLegacyVersion(getJsonTextField(property.value, 'version'))
+  return property && parseRegistryV1Version(getJsonTextField(property.value, 'version'))
 }
 
 /** registry+v1 stores a release as build metadata. */
-function parseLegacyVersion(text: string): VersionAndRelease | undefined {
+function parseRegistryV1Version(text: string): VersionWithRelease | undefined {
   const version = parseVersion(text)
   if (!version.ok) return undefined
   const release = parseRelease(version.value.build.join('.'))
   return { version: version.value, release: release.ok ? release.value : [] }
 }
 
-function compareVersionAndRelease(a: VersionAndRelease, b: VersionAndRelease): number {
-  return compareVersions(a.version, b.version) || compareIdentifiers(a.release, b.release)
+function compareVersionsWithRelease(a: VersionWithRelease, b: VersionWithRelease): number {
+  return compareVersions(a.version, b.version) || comparePrereleaseIdentifiers(a.release, b.release)
 }
 
 /** Bundles without a version sort last. */
-function compareReleasesNewestFirst(
-  a: VersionAndRelease | undefined,
-  b: VersionAndRelease | undefined,
+function compareVersionsNewestFirst(
+  a: VersionWithRelease | undefined,
+  b: VersionWithRelease | undefined,
 ): number {
-  if (a && b) return compareVersionAndRelease(b, a)
+  if (a && b) return compareVersionsWithRelease(b, a)
   return Number(a === undefined) - Number(b === undefined)
 }

@@ -2,11 +2,11 @@
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import type { CatalogServerResponse } from '@catalog-bot/fbc/api/catalog-server-response'
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import type { InstallStep, InstallRemark } from './install-report.ts'
-import { createSkippedStep, createStep } from './steps/create-step.ts'
+import type { InstallStep, InstallNote } from './install-report.ts'
+import { createSkippedInstallStep, createInstallStep } from './steps/create-step.ts'
 import { installTargets } from './install-targets.ts'
 
-export interface ServedCatalogImage {
+export interface CatalogServerImageConfig {
   readonly reference: string
   /** From the image label that names the catalog directory. */
   readonly directory: string | undefined
@@ -16,15 +16,15 @@ export interface ServedCatalogImage {
   readonly platform: string
 }
 
-export interface ServedCatalogObservation {
+export interface CatalogServerObservation {
   readonly responses: readonly CatalogServerResponse[]
   /** One image per platform; empty for a directory. */
-  readonly images: readonly ServedCatalogImage[]
+  readonly images: readonly CatalogServerImageConfig[]
 }
 
 /** `head` is the channel head that catalog-bot computed from the catalog. */
-export function createServedCatalogStep(
-  running: ServedCatalogObservation | undefined,
+export function createCatalogServerStep(
+  running: CatalogServerObservation | undefined,
   about: {
     readonly catalog: Catalog
     readonly package: string
@@ -37,9 +37,9 @@ export function createServedCatalogStep(
     ? 'The catalog image serves the catalog'
     : 'A server serves the catalog'
   if (running === undefined || running.responses.length + running.images.length === 0)
-    return createSkippedStep('running', title, 'No server was queried.')
+    return createSkippedInstallStep('running', title, 'No server was queried.')
   const facts: string[] = []
-  const remarks: InstallRemark[] = []
+  const remarks: InstallNote[] = []
   const addRejection = (message: string) =>
     remarks.push({ kind: 'refused', says: message, targets: installTargets })
   for (const response of running.responses)
@@ -52,7 +52,7 @@ export function createServedCatalogStep(
     else if (response.kind === 'refused')
       addRejection(`${response.server} does not serve the catalog: ${response.reason}`)
     else {
-      const problems = [...listCatalogServerRemarks(response, about)]
+      const problems = [...listCatalogServerNotes(response, about)]
       problems.forEach((problem) => addRejection(`${response.server}: ${problem}`))
       if (problems.length === 0)
         facts.push(
@@ -70,10 +70,10 @@ export function createServedCatalogStep(
         `The image for ${image.platform} starts ${[...image.entrypoint, ...image.command].join(' ')}.`,
       )
   }
-  return createStep('running', title, facts, remarks)
+  return createInstallStep('running', title, facts, remarks)
 }
 
-function* listCatalogServerRemarks(
+function* listCatalogServerNotes(
   {
     packages,
     isPart,
@@ -82,7 +82,7 @@ function* listCatalogServerRemarks(
     bundles,
     errors,
   }: Extract<CatalogServerResponse, { readonly kind: 'answered' }>,
-  { catalog, package: its, channel, head }: Parameters<typeof createServedCatalogStep>[1],
+  { catalog, package: its, channel, head }: Parameters<typeof createCatalogServerStep>[1],
 ): Generator<string> {
   yield* errors
   const missing = new Set(
@@ -116,7 +116,7 @@ function validateCatalogImage({
   command,
   user,
   platform,
-}: ServedCatalogImage): {
+}: CatalogServerImageConfig): {
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 } {

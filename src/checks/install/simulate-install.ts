@@ -1,4 +1,4 @@
-// Simulates OLM's install steps for a package. `planInstall` lists the bundles to open; `evaluateInstall` evaluates
+// Simulates OLM's install steps for a package. `planInstallSimulation` lists the bundles to open; `evaluateInstall` evaluates
 // their contents. Never reports success for something it could not check.
 import type { BundleBlob, Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { validateCatalog, type CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
@@ -8,22 +8,26 @@ import type {
   InstallReport,
   InstallStep,
   InstallVerdict,
-  InstallRemark,
+  InstallNote,
 } from './install-report.ts'
 import { findWorstVerdict } from './install-report.ts'
 import { createProvisionerChecklist } from './provisioner-checklist.ts'
-import { createServedCatalogStep, type ServedCatalogObservation } from './running-catalog.ts'
+import { createCatalogServerStep, type CatalogServerObservation } from './running-catalog.ts'
 import { getRenderedBundleManifests } from './rendered-bundle.ts'
-import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
+import { CatalogUnderTest, type ChannelInstallResolution } from './resolutions.ts'
 import type { InstallBundleContent, InstallSimulationPorts } from './bundle-content.ts'
-import { createContentSteps, type InstallBundle, type FindingClassifier } from './steps/content-steps.ts'
+import {
+  createBundleContentSteps,
+  type InstallTargetBundle,
+  type InstallFindingClassifier,
+} from './steps/content-steps.ts'
 import {
   createUpgradeGraphStep,
-  createChannelHeadStep,
+  createChannelHeadInstallStep,
   createResolutionStep,
-  createUpgradesStep,
+  createUpgradePathsStep,
 } from './steps/resolution-steps.ts'
-import { createStep } from './steps/create-step.ts'
+import { createInstallStep } from './steps/create-step.ts'
 import { installTargets, listTargetsForFormat, type InstallTarget } from './install-targets.ts'
 
 export interface InstallRequest {
@@ -36,35 +40,38 @@ export interface InstallRequest {
   readonly verdict?: Pick<CatalogVerdict, 'passed' | 'message'>
 }
 
-export interface InstallPlan {
+export interface InstallSimulationPlan {
   readonly request: InstallRequest
   readonly channels: readonly {
-    readonly resolution: ChannelResolution
-    readonly bundles: readonly PlannedBundle[]
+    readonly resolution: ChannelInstallResolution
+    readonly bundles: readonly PlannedBundleInstall[]
   }[]
   /** The reason why opm does not serve the catalog. */
   readonly rejection?: string
   readonly bundlesToOpen: readonly BundleBlob[]
 }
 
-export type PlannedBundle = Pick<InstallBundle, 'blob' | 'targets'>
+export type PlannedBundleInstall = Pick<InstallTargetBundle, 'blob' | 'targets'>
 
 export interface InstallEvaluationOptions extends InstallSimulationPorts {
   /** Targets that must install the bundle. Default: any target that supports its format. */
   readonly wanted: readonly InstallTarget[]
-  readonly running?: ServedCatalogObservation
+  readonly running?: CatalogServerObservation
   /** Applies the configured severity to a finding. Default: unchanged. */
-  readonly classify?: FindingClassifier
+  readonly classify?: InstallFindingClassifier
 }
 
 /** @throws Error if the catalog has no such package or channel. */
-export function planInstall(request: InstallRequest, underTest?: CatalogUnderTest): InstallPlan {
+export function planInstallSimulation(
+  request: InstallRequest,
+  underTest?: CatalogUnderTest,
+): InstallSimulationPlan {
   const { catalog, base, package: packageName } = request
   const test = underTest ?? new CatalogUnderTest(catalog, base)
   const verdict = request.verdict ?? validateCatalog(catalog, { profile: 'opm' })
   const channels = request.channels.map((channel) => {
     const resolution = test.resolveChannel(packageName, channel)
-    return { resolution, bundles: planChannelBundles(resolution, test, request) }
+    return { resolution, bundles: planChannelBundleInstalls(resolution, test, request) }
   })
   const opened = channels.flatMap(({ resolution: { oldHead }, bundles }) => [
     ...bundles.map(({ blob }) => blob),
@@ -82,11 +89,11 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
  * The bundle that each target installs, and new or changed dependencies. RukPak does not resolve bundles, so it
  * installs the head if OLM v0 does not resolve a bundle.
  */
-function planChannelBundles(
-  { fresh, head, v1 }: ChannelResolution,
+function planChannelBundleInstalls(
+  { fresh, head, v1 }: ChannelInstallResolution,
   test: CatalogUnderTest,
   { catalog, package: packageName }: InstallRequest,
-): readonly PlannedBundle[] {
+): readonly PlannedBundleInstall[] {
   const resolved = fresh.kind === 'installs'
   const root = resolved
     ? test.bundleOf(fresh.root)
@@ -109,12 +116,12 @@ function hasSameBundleImage(now: BundleBlob, before: BundleBlob | undefined): bo
 }
 
 export function evaluateInstall(
-  plan: InstallPlan,
+  plan: InstallSimulationPlan,
   contentOf: (blob: BundleBlob) => InstallBundleContent,
   options: InstallEvaluationOptions,
 ): InstallReport {
   const channels = plan.channels.map(({ resolution, bundles }) =>
-    evaluateChannel(plan, resolution, bundles, contentOf, options),
+    evaluateChannelInstall(plan, resolution, bundles, contentOf, options),
   )
   return {
     package: plan.request.package,
@@ -123,26 +130,26 @@ export function evaluateInstall(
   }
 }
 
-function evaluateChannel(
-  plan: InstallPlan,
-  resolution: ChannelResolution,
-  bundles: readonly PlannedBundle[],
+function evaluateChannelInstall(
+  plan: InstallSimulationPlan,
+  resolution: ChannelInstallResolution,
+  bundles: readonly PlannedBundleInstall[],
   contentOf: (blob: BundleBlob) => InstallBundleContent,
   options: InstallEvaluationOptions,
 ): ChannelInstall {
-  const opened = bundles.map((one): InstallBundle => ({ ...one, content: contentOf(one.blob) }))
+  const opened = bundles.map((one): InstallTargetBundle => ({ ...one, content: contentOf(one.blob) }))
   const { oldHead, fresh } = resolution
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
   const [root] = opened
   const known = findBundleFormat(root?.content)
   const steps = [
-    createCatalogStep(plan.rejection),
+    createCatalogValidityStep(plan.rejection),
     createUpgradeGraphStep(resolution),
     createResolutionStep(resolution),
-    createChannelHeadStep(resolution),
-    createUpgradesStep(resolution),
-    ...createContentSteps(opened, before, known, options),
-    createServedCatalogStep(options.running, {
+    createChannelHeadInstallStep(resolution),
+    createUpgradePathsStep(resolution),
+    ...createBundleContentSteps(opened, before, known, options),
+    createCatalogServerStep(options.running, {
       catalog: plan.request.catalog,
       package: plan.request.package,
       channel: resolution.channel,
@@ -175,7 +182,7 @@ function evaluateChannel(
     acceptance,
     wanted,
     provisioner: known ? createProvisionerChecklist(known) : [],
-    objects: fresh.kind === 'installs' ? listRenderedObjects(root?.content) : [],
+    objects: fresh.kind === 'installs' ? listRenderedBundleObjects(root?.content) : [],
   }
 }
 
@@ -193,12 +200,12 @@ function computeInstallabilityOnTarget(
   target: InstallTarget,
   known: BundleFormat | undefined,
   steps: readonly InstallStep[],
-  opened: readonly InstallBundle[],
+  opened: readonly InstallTargetBundle[],
 ): ChannelInstall['acceptance'][number] {
   if (known && !listTargetsForFormat(known).includes(target))
     return { target, installs: 'other format', because: [] }
   const remarks = steps.flatMap((step) => step.remarks).filter((remark) => remark.targets.includes(target))
-  const because = (kind: InstallRemark['kind']) => [
+  const because = (kind: InstallNote['kind']) => [
     ...new Set(remarks.filter((remark) => remark.kind === kind).map(({ says }) => says)),
   ]
   const rejections = because('refused')
@@ -219,12 +226,12 @@ function computeInstallabilityOnTarget(
     : { target, installs: 'yes', because: [] }
 }
 
-function listRenderedObjects(content: InstallBundleContent | undefined) {
+function listRenderedBundleObjects(content: InstallBundleContent | undefined) {
   return content?.kind === 'bundle' && content.files ? getRenderedBundleManifests(content.files).objects : []
 }
 
-function createCatalogStep(rejection: string | undefined): InstallStep {
-  return createStep(
+function createCatalogValidityStep(rejection: string | undefined): InstallStep {
+  return createInstallStep(
     'catalog',
     'opm can serve the catalog',
     [],

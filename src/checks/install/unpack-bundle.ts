@@ -4,7 +4,7 @@ import { findFilesInDirectory, type BundleFiles } from '@catalog-bot/bundle/bund
 import { readManifest } from '@catalog-bot/bundle/manifest-document'
 import { getMapValue } from '@catalog-bot/fbc/go/tree'
 
-export interface UnpackedBundle {
+export interface UnpackedBundleConfigMap {
   readonly keys: readonly string[]
   /** The size of the base64 data in bytes, as the unpacker counts it. */
   readonly bytes: number
@@ -19,7 +19,7 @@ export interface UnpackedBundle {
 const maxConfigMapBytes = 1_048_576
 /** The size of Go's gzip output differs slightly from that of Node.js. */
 const gzipSizeMarginRatio = 0.02
-const annotationsPath = 'metadata/annotations.yaml'
+const bundleAnnotationsPath = 'metadata/annotations.yaml'
 
 /**
  * The name of the ConfigMap, the Job, and other unpacking objects. OLM hashes the reference string, so a tag and a
@@ -30,14 +30,17 @@ export function computeUnpackConfigMapName(reference: string, sha256: (text: str
 }
 
 /** `packedSize` returns the bytes of a file after gzip. */
-export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array) => number): UnpackedBundle {
+export function unpackBundle(
+  files: BundleFiles,
+  packedSize: (bytes: Uint8Array) => number,
+): UnpackedBundleConfigMap {
   const problems: string[] = []
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
       problems.push(`${path} is in a subdirectory, which OLM's unpacker ignores`)
   const payload = ['manifests', 'metadata']
     .flatMap((directory) => findFilesInDirectory(files, directory, { hidden: true }))
-    .filter(([file]) => file !== annotationsPath)
+    .filter(([file]) => file !== bundleAnnotationsPath)
   const byKey = new Map<string, string>()
   for (const [file] of payload) {
     const key = file.slice(file.indexOf('/') + 1).replace(/[^-._a-zA-Z0-9]/g, '-')
@@ -46,7 +49,7 @@ export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array)
       problems.push(`${other} and ${file} have the same ConfigMap key, "${key}", so one overwrites the other`)
     byKey.set(key, file)
   }
-  if (!files.has(annotationsPath)) problems.push(`${annotationsPath} isn't found`)
+  if (!files.has(bundleAnnotationsPath)) problems.push(`${bundleAnnotationsPath} isn't found`)
   const objects = payload.filter(
     ([file, bytes]) => file.startsWith('manifests/') && isKubernetesObject(bytes),
   )

@@ -3,7 +3,7 @@
 // change, and Apps cannot approve.
 import type { PullReview, PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { Approval } from '../approval.ts'
-import { isChangeCovered, type ApprovalCoverage } from './coverage.ts'
+import { isChangeCoveredByApproval, type ApprovalCoverage } from './coverage.ts'
 import { normalizeLogin } from './principal.ts'
 
 /** Each person's latest review that approves or requests changes, by account id, in order of submission, then id. */
@@ -22,7 +22,7 @@ export function findLatestReviews(reviews: readonly PullReview[]): readonly Pull
  * epoch even if the head returns to its commit. `agreed`: what the change did for each review id; without it an
  * approval covers nothing.
  */
-export function toReviewApprovals(
+export function createApprovalsFromReviews(
   snapshot: PullSnapshot,
   epoch: number,
   firstSeenEpochs: ReadonlyMap<number, number>,
@@ -69,6 +69,6 @@ export function isCurrentApproval(
   return (
     isApprovalForSnapshot(approval, snapshot, epoch) &&
     approval.covers !== undefined &&
-    isChangeCovered(now(), approval.covers)
+    isChangeCoveredByApproval(now(), approval.covers)
   )
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { parseCatalogOwners } from './sources/catalog-owners.ts'
 import { parseOwnershipCiYaml } from './sources/ci-yaml.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
-import { listAncestorDirectories } from '../../pull-request/layout/layout.ts'
+import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts'
 import { findCodeowners, parseCodeownersFile } from './sources/codeowners.ts'
 import type { CodeownersLine } from './sources/codeowners.ts'
 import { configYamlPath, parseMaintainers } from './sources/config-yaml.ts'
@@ -30,7 +30,7 @@ export interface OwnershipAuthority {
   problems(): readonly OwnerSourceProblem[]
 }
 
-export interface OwnerFileTree {
+export interface OwnerFileTreeReader {
   has(path: string): boolean
   text(path: string): string | undefined
 }
@@ -38,7 +38,7 @@ export interface OwnerFileTree {
 const noOwners: readonly Principal[] = []
 
 /** Reads each owner file once, when it is needed. */
-export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): OwnershipAuthority {
+export function readOwnershipAuthority(tree: OwnerFileTreeReader, config: Config): OwnershipAuthority {
   const sources = new Set(config.owners.sources)
   const problems = new Map<string, readonly OwnerSourceProblem[]>()
   const cached = new Map<string, OwnerSourceReadResult<unknown>>()
@@ -78,7 +78,7 @@ export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): Own
     const aliases = read<OwnersAliases>(ownersAliasesPath, parseOwnersAliases)
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, OwnerSourceReadResult<OwnersFile>>()
-    for (const directory of listAncestorDirectories(path)) {
+    for (const directory of generateAncestorDirectories(path)) {
       const file = read<OwnersFile>(
         directory === '' ? ownersFileName : `${directory}/${ownersFileName}`,
         parseOwnersFile,
@@ -90,7 +90,7 @@ export function readOwnershipAuthority(tree: OwnerFileTree, config: Config): Own
 
   const fromCatalogOwners = (path: string): readonly Principal[] => {
     const people: Principal[] = []
-    for (const directory of listAncestorDirectories(path)) {
+    for (const directory of generateAncestorDirectories(path)) {
       const file = read(
         directory === '' ? catalogOwnersFileName : `${directory}/${catalogOwnersFileName}`,
         parseCatalogOwners,

@@ -17,7 +17,7 @@ const channelAffectingChangeKinds: ReadonlySet<ChangeKind> = new Set([
   'add-to-catalog',
 ])
 
-export function findAutomatedChangeKinds(
+export function findAutomationAllowedChangeKinds(
   { packages, channels, changes }: AutomationConfig,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
 ): ReadonlySet<ChangeKind> {

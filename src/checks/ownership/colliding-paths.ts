@@ -2,7 +2,7 @@
 // other.
 import type { Finding } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { createListFilter } from '../../pull-request/incremental-list.ts'
+import { createPathListFilter } from '../../pull-request/incremental-list.ts'
 import { findLowerBound } from '../../pull-request/sorted-paths.ts'
 import type { CheckInput } from '../check.ts'
 import { toCaseFoldedPath } from './package-name.ts'
@@ -21,10 +21,10 @@ export function findCollidingPaths({
   const isPlain = listNonAsciiPaths(basePaths).length === 0 && added.every(isAscii)
   const taken = isPlain
     ? indexRemainingPathsNearAdded(added, basePaths, removed)
-    : indexRemainingPaths(basePaths, removed)
+    : indexRemainingBasePaths(basePaths, removed)
   const judged = new Map<string, PathCollision | undefined>()
   return added.flatMap((path) => {
-    const found = findCollision(path, taken, judged)
+    const found = findPathCollision(path, taken, judged)
     return found
       ? [createFinding(confusableName, { file: path, line: 1, column: 1 }, { path, ...found })]
       : []
@@ -32,10 +32,10 @@ export function findCollidingPaths({
 }
 
 const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
-const listNonAsciiPaths = createListFilter<string>((path) => !isAscii(path))
+const listNonAsciiPaths = createPathListFilter<string>((path) => !isAscii(path))
 
 /** The base's remaining paths and directories by folded form. The last of several wins. */
-export function indexRemainingPaths(
+export function indexRemainingBasePaths(
   basePaths: readonly string[],
   removed: ReadonlySet<string>,
 ): Map<string, string> {
@@ -52,7 +52,7 @@ export function indexRemainingPaths(
 }
 
 /**
- * Like indexRemainingPaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
+ * Like indexRemainingBasePaths, but only near the new paths. Requires ASCII paths, where folding keeps segments separate.
  */
 export function indexRemainingPathsNearAdded(
   added: readonly string[],
@@ -80,7 +80,7 @@ export function indexRemainingPathsNearAdded(
           `${here}/`,
           alike.map((one) => `${one}/`),
         )
-        const last = findLastRemainingName(alike, sorted, removed)
+        const last = findNameWithLastRemainingPath(alike, sorted, removed)
         if (last !== undefined) taken.set(here, last)
       }
       above = `${here}/`
@@ -95,7 +95,7 @@ function groupChildrenByFoldedName(
   prefix: string,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
-  let at = findLowerBound(sorted, prefix, keepPathUnchanged)
+  let at = findLowerBound(sorted, prefix, returnPathUnchanged)
   for (;;) {
     const path = sorted[at]
     if (path === undefined || !path.startsWith(prefix)) return found
@@ -106,33 +106,33 @@ function groupChildrenByFoldedName(
     if (its === undefined) found.set(folded, [name])
     else its.push(name)
     // '0' follows the slash in ASCII: skips everything below.
-    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, keepPathUnchanged, at)
+    at = slash < 0 ? at + 1 : findLowerBound(sorted, `${prefix}${name}0`, returnPathUnchanged, at)
   }
 }
 
 /** The candidate whose first remaining file comes last. */
-function findLastRemainingName(
+function findNameWithLastRemainingPath(
   alike: readonly string[],
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): string | undefined {
   let last: { readonly at: number; readonly name: string } | undefined
   for (const name of alike) {
-    const at = findFirstRemainingPath(name, sorted, removed)
+    const at = findFirstRemainingPathIndex(name, sorted, removed)
     if (at !== undefined && (last === undefined || at > last.at)) last = { at, name }
   }
   return last?.name
 }
 
-function findFirstRemainingPath(
+function findFirstRemainingPathIndex(
   name: string,
   sorted: readonly string[],
   removed: ReadonlySet<string>,
 ): number | undefined {
-  const file = findLowerBound(sorted, name, keepPathUnchanged)
+  const file = findLowerBound(sorted, name, returnPathUnchanged)
   if (sorted[file] === name && !removed.has(name)) return file
   for (
-    let at = findLowerBound(sorted, `${name}/`, keepPathUnchanged);
+    let at = findLowerBound(sorted, `${name}/`, returnPathUnchanged);
     sorted[at]?.startsWith(`${name}/`);
     at++
   )
@@ -140,7 +140,7 @@ function findFirstRemainingPath(
   return undefined
 }
 
-const keepPathUnchanged = (path: string): string => path
+const returnPathUnchanged = (path: string): string => path
 
 interface PathCollision {
   readonly name: string
@@ -148,7 +148,7 @@ interface PathCollision {
 }
 
 /** The first directory of a path, or the path itself, that collides with `taken`; otherwise adds all to `taken`. */
-function findCollision(
+function findPathCollision(
   path: string,
   taken: Map<string, string>,
   judged: Map<string, PathCollision | undefined>,

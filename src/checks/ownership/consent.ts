@@ -5,15 +5,15 @@ import type { AutomationConfig } from '../../config/automation.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
 import { isCurrentApproval, isApprovalForSnapshot } from './approvals.ts'
-import { findAutomatedChangeKinds } from './automation.ts'
-import { listCoverageDifferences, isDirectoryCovered, type ApprovalCoverage } from './coverage.ts'
+import { findAutomationAllowedChangeKinds } from './automation.ts'
+import { listCoverageDifferences, isDirectoryCoveredByApproval, type ApprovalCoverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { isBot } from './principal-matcher.ts'
 import type {
   GitHubAccount,
   RightsResult,
   PrincipalMatcher,
-  UnansweredQuestion,
+  UnansweredCheckQuestion,
 } from './principal-matcher.ts'
 import { normalizeLogin, parsePrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
@@ -30,9 +30,9 @@ export type ConsentStatus =
       readonly reused?: { readonly login: string; readonly was: number; readonly now: number }
     }
   | { readonly kind: 'refused'; readonly kinds: readonly ChangeKind[] }
-  | { readonly kind: 'unknown'; readonly open: readonly UnansweredQuestion[] }
+  | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
 
-const consentStrictness: Readonly<Record<RequiredConsent, number>> = {
+const strictnessByRequiredConsent: Readonly<Record<RequiredConsent, number>> = {
   alone: 0,
   owner: 1,
   maintainer: 2,
@@ -88,7 +88,7 @@ export class ConsentEvaluator {
       kind,
       consent: automation.kinds.has(kind)
         ? 'alone'
-        : findWeakestConsent(permissions, authorRights.roles, kind),
+        : findMinStrictnessConsent(permissions, authorRights.roles, kind),
     }))
     let needed = wanted.reduce<RequiredConsent>(
       (worst, { consent }) => (isStricterConsent(consent, worst) ? consent : worst),
@@ -99,11 +99,12 @@ export class ConsentEvaluator {
     // Only a maintainer can make Apps and teams owners.
     if (needed === 'owner' && requirement.ownerEdit?.added.some(isNonUserPrincipal)) needed = 'maintainer'
     // A reused login means that the list of owners is out of date, so its other names might also be wrong.
-    if (authorRights.reused && consentStrictness[needed] < consentStrictness.maintainer) needed = 'maintainer'
+    if (authorRights.reused && strictnessByRequiredConsent[needed] < strictnessByRequiredConsent.maintainer)
+      needed = 'maintainer'
     // A new package has no owners yet.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
-    const open: UnansweredQuestion[] = [...authorRights.open, ...automation.open]
+    const open: UnansweredCheckQuestion[] = [...authorRights.open, ...automation.open]
     if (needed !== 'refused') {
       const approval = this.#given(requirement, needed)
       if (approval.kind === 'yes') return { kind: 'met', by: 'approval' }
@@ -156,7 +157,7 @@ export class ConsentEvaluator {
     )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
-    return combineRightsUntilGranted(
+    return combineAlternativeRights(
       current
         .filter(({ user }) => user !== this.#author?.id)
         .map(
@@ -174,7 +175,7 @@ export class ConsentEvaluator {
     const { snapshot, approvals } = this.#input
     const epoch = this.#input.epoch ?? 0
     if (this.#author === undefined) return { kind: 'no' }
-    return combineRightsUntilGranted(
+    return combineAlternativeRights(
       approvals
         .filter((approval) => isCurrentApproval(approval, snapshot, epoch, this.#covers))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -192,7 +193,7 @@ export class ConsentEvaluator {
 
   /** Whether an account owns any of it, or is a maintainer. */
   checkRightsToAny(account: GitHubAccount, required: readonly RequiredApproval[]): RightsResult {
-    const owns = combineRightsUntilGranted(
+    const owns = combineAlternativeRights(
       listDistinctOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
@@ -209,7 +210,7 @@ export class ConsentEvaluator {
   /** The author's known roles, and the questions that determine the other roles. */
   #standing(requirement: RequiredApproval): {
     roles: readonly PermissionRole[]
-    open: readonly UnansweredQuestion[]
+    open: readonly UnansweredCheckQuestion[]
     reused?: { login: string; was: number; now: number }
   } {
     const author = this.#author
@@ -240,14 +241,14 @@ export class ConsentEvaluator {
   /** The automation grants that apply to an author who pushed the head. */
   #granted(requirement: RequiredApproval): {
     readonly kinds: ReadonlySet<ChangeKind>
-    readonly open: readonly UnansweredQuestion[]
+    readonly open: readonly UnansweredCheckQuestion[]
   } {
     const author = this.#author
     const kinds = new Set<ChangeKind>()
-    const open: UnansweredQuestion[] = []
+    const open: UnansweredCheckQuestion[] = []
     if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
     for (const { principals, automation } of this.#grants) {
-      const granted = findAutomatedChangeKinds(automation, requirement)
+      const granted = findAutomationAllowedChangeKinds(automation, requirement)
       if (granted.size === 0 || !(isBot(author) ? this.#pushesHere() : this.#pushedAlone())) continue
       const isIt = this.#people.isAmong(author, principals)
       if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
@@ -284,7 +285,7 @@ export class ConsentEvaluator {
   /** Whether an authorized person approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): RightsResult {
     const added = requirement.ownerEdit?.added ?? []
-    return combineRightsUntilGranted(
+    return combineAlternativeRights(
       this.#input.approvals
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
@@ -319,7 +320,7 @@ export class ConsentEvaluator {
       approval.config === configDigest &&
       approval.covers !== undefined &&
       (this.#touched ??= new Set(this.#input.change.paths.map(({ path }) => path))).has(requirement.path) &&
-      isDirectoryCovered(requirement.directory, this.#covers(), approval.covers)
+      isDirectoryCoveredByApproval(requirement.directory, this.#covers(), approval.covers)
     )
   }
 }
@@ -334,11 +335,11 @@ function isNonUserPrincipal(principal: Principal): boolean {
 }
 
 function isStricterConsent(a: RequiredConsent, b: RequiredConsent): boolean {
-  return consentStrictness[a] > consentStrictness[b]
+  return strictnessByRequiredConsent[a] > strictnessByRequiredConsent[b]
 }
 
 /** The least strict setting among an account's roles. */
-function findWeakestConsent(
+function findMinStrictnessConsent(
   permissions: Permissions,
   roles: readonly PermissionRole[],
   kind: ChangeKind,
@@ -349,8 +350,8 @@ function findWeakestConsent(
 }
 
 /** Yes if any candidate is yes, otherwise unknown if any is unknown, otherwise no. Stops at the first yes. */
-function combineRightsUntilGranted(candidates: readonly (() => RightsResult)[]): RightsResult {
-  const open: UnansweredQuestion[] = []
+function combineAlternativeRights(candidates: readonly (() => RightsResult)[]): RightsResult {
+  const open: UnansweredCheckQuestion[] = []
   for (const candidate of candidates) {
     const holds = candidate()
     if (holds.kind === 'yes') return holds

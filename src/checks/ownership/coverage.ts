@@ -47,11 +47,11 @@ export function computeFileCoverage(
 /**
  * Whether everything that the change does now was approved: the same files and no new effects. Fewer effects are fine.
  */
-export function isChangeCovered(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
+export function isChangeCoveredByApproval(now: ApprovalCoverage, agreed: ApprovalCoverage): boolean {
   return areCoverageLinesApproved(toCoverageLineSet(now), toCoverageLineSet(agreed))
 }
 
-export function isDirectoryCovered(
+export function isDirectoryCoveredByApproval(
   directory: string,
   now: ApprovalCoverage,
   agreed: ApprovalCoverage,
@@ -62,8 +62,9 @@ export function isDirectoryCovered(
 }
 
 /** Whether both have the same files, regardless of effects. */
-export function hasSameFiles(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
-  const files = (coverage: ApprovalCoverage) => new Set([...toCoverageLineSet(coverage)].filter(isFileLine))
+export function hasSameFilesInCoverage(one: ApprovalCoverage, other: ApprovalCoverage): boolean {
+  const files = (coverage: ApprovalCoverage) =>
+    new Set([...toCoverageLineSet(coverage)].filter(isFileCoverageLine))
   return areCoverageLinesApproved(files(one), files(other))
 }
 
@@ -72,8 +73,8 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
   const [present, then] = [toCoverageLineSet(now), toCoverageLineSet(agreed)]
   if (areCoverageLinesApproved(present, then)) return []
   if (then.size === 0) return ['the approved effect is unknown']
-  const filesNow = indexCoverageLinesByPath([...present].filter(isFileLine))
-  const filesThen = indexCoverageLinesByPath([...then].filter(isFileLine))
+  const filesNow = indexCoverageLinesByPath([...present].filter(isFileCoverageLine))
+  const filesThen = indexCoverageLinesByPath([...then].filter(isFileCoverageLine))
   const found = new Map<string, string>()
   for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'no longer changed')
   for (const [path, line] of filesNow) {
@@ -82,7 +83,7 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
     else if (before !== line) found.set(path, 'different content')
   }
   for (const line of present)
-    if (!isFileLine(line) && !then.has(line)) {
+    if (!isFileCoverageLine(line) && !then.has(line)) {
       const { path, rest } = parseCoverageLine(line)
       const effect = String(JSON.parse(rest))
       found.set(path, found.has(path) ? `${found.get(path)}, ${effect}` : effect)
@@ -94,7 +95,7 @@ export function listCoverageDifferences(now: ApprovalCoverage, agreed: ApprovalC
 
 function areCoverageLinesApproved(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
   for (const line of now) if (!agreed.has(line)) return false
-  for (const line of agreed) if (isFileLine(line) && !now.has(line)) return false
+  for (const line of agreed) if (isFileCoverageLine(line) && !now.has(line)) return false
   return true
 }
 
@@ -104,7 +105,7 @@ function toCoverageLineSet(coverage: ApprovalCoverage): ReadonlySet<string> {
   return lines
 }
 
-const isFileLine = (line: string): boolean => line.startsWith('= ')
+const isFileCoverageLine = (line: string): boolean => line.startsWith('= ')
 
 function indexCoverageLinesByPath(lines: readonly string[]): ReadonlyMap<string, string> {
   return new Map(lines.map((line) => [parseCoverageLine(line).path, line]))

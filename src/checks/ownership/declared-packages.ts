@@ -38,8 +38,8 @@ export function findDeclaredPackages(catalog: CatalogChange): PackageDeclaration
     const path = toPath(file)
     const inside = path.slice(prefix.length)
     const directory = inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : ''
-    addToSet(homes, name, directory)
-    addToSet(at, directory, name)
+    addToSetInMap(homes, name, directory)
+    addToSetInMap(at, directory, name)
     addPackage(path, name, mark)
   }
   // The result comes last so that findings point at what would be merged.
@@ -72,7 +72,7 @@ function* listPackageDeclarations(
       if (name !== '') yield { file: place.file, name, mark: place }
 }
 
-function addToSet(map: Map<string, Set<string>>, key: string, value: string): void {
+function addToSetInMap(map: Map<string, Set<string>>, key: string, value: string): void {
   const set = map.get(key) ?? new Set<string>()
   set.add(value)
   map.set(key, set)

@@ -14,7 +14,7 @@ import { toPrincipalKey, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import { ownerFileBroken } from './rules.ts'
 
-export interface OwnerEdit {
+export interface OwnerFileEdit {
   readonly added: readonly Principal[]
   readonly removed: readonly Principal[]
   /** Whether the edit needs approval because it adds owners, leaves no other owner, or changes switches. */
@@ -25,13 +25,13 @@ export interface OwnerEdit {
 }
 
 /** `owners`: the base's owners for this file's package; `base` and `result`: authority of the two trees. */
-export function analyzeOwnerEdit(
+export function analyzeOwnerFileEdit(
   touched: TouchedPath,
   input: OwnershipInputs,
   owners: readonly Principal[],
   base: OwnershipAuthority,
   result: OwnershipAuthority,
-): OwnerEdit {
+): OwnerFileEdit {
   const { path, role } = touched
   const file = parseOwnerFilePath(path)
   const directory = 'directory' in role ? (role.directory ?? '') : ''
@@ -41,7 +41,7 @@ export function analyzeOwnerEdit(
     touched.after === undefined
       ? undefined
       : text === undefined || file === undefined
-        ? createUnreadableFileResult(path)
+        ? createUnreadableOwnerFileResult(path)
         : parseOwnerFileStructure(file, path, text)
   if (after?.kind === 'broken')
     for (const { at, problem } of after.problems)
@@ -61,7 +61,7 @@ export function analyzeOwnerEdit(
 
   const added = newOwners.filter((principal) => !had.has(toPrincipalKey(principal)))
   const removed = oldOwners.filter((principal) => !has.has(toPrincipalKey(principal)))
-  const structure = (read: OwnerSourceReadResult<ComparableOwnerFile> | undefined): string =>
+  const structure = (read: OwnerSourceReadResult<OwnerFileStructure> | undefined): string =>
     read?.kind === 'read' ? read.value.structure : ''
   const phrases = [
     added.length > 0 && `adds ${added.map(formatPrincipal).join(', ')}`,
@@ -88,7 +88,7 @@ export function analyzeOwnerEdit(
   }
 }
 
-interface ComparableOwnerFile {
+interface OwnerFileStructure {
   readonly structure: string
 }
 
@@ -96,7 +96,7 @@ function parseOwnerFileStructure(
   file: OwnerFile,
   path: string,
   text: string,
-): OwnerSourceReadResult<ComparableOwnerFile> {
+): OwnerSourceReadResult<OwnerFileStructure> {
   switch (file.kind) {
     case 'ci.yaml': {
       const read = parseOwnershipCiYaml(path, text)
@@ -122,11 +122,11 @@ function parseOwnerFileStructure(
     case 'aliases':
     case 'config.yaml':
       // Repository-wide files do not belong to a package, so this is never reached for them.
-      return createUnreadableFileResult(path)
+      return createUnreadableOwnerFileResult(path)
   }
 }
 
-const createUnreadableFileResult = (path: string): OwnerSourceReadResult<never> => ({
+const createUnreadableOwnerFileResult = (path: string): OwnerSourceReadResult<never> => ({
   kind: 'broken',
   problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'it could not be read' }],
 })

@@ -1,8 +1,8 @@
 // Finds the files that define owners, and those that a decision needs. Uses only names and paths.
 import type { PullRequestChange } from '../../pull-request/change.ts'
 import { codeownersPaths } from '../../pull-request/layout/classify-path.ts'
-import { listAncestorDirectories } from '../../pull-request/layout/layout.ts'
-import { createListFilter } from '../../pull-request/incremental-list.ts'
+import { generateAncestorDirectories } from '../../pull-request/layout/layout.ts'
+import { createPathListFilter } from '../../pull-request/incremental-list.ts'
 import { hasPath } from '../../pull-request/sorted-paths.ts'
 import { configYamlPath } from './sources/config-yaml.ts'
 import { ownersAliasesPath, ownersFileName } from './sources/owners-file.ts'
@@ -19,12 +19,12 @@ export type OwnerFile =
   | { readonly kind: 'config.yaml' }
 
 const ownerFilePattern = /(?:^|\/)(?:OWNERS|CATALOG_OWNERS)$/
-const filterOwnersFiles = createListFilter<string>((path) => ownerFilePattern.test(path))
-const ciYamlPattern = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
+const filterOwnersFilePaths = createPathListFilter<string>((path) => ownerFilePattern.test(path))
+const packageCiYamlPathPattern = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
 
 /** Undefined for paths other than owner files. */
 export function parseOwnerFilePath(path: string): OwnerFile | undefined {
-  const directory = ciYamlPattern.exec(path)?.groups?.directory
+  const directory = packageCiYamlPathPattern.exec(path)?.groups?.directory
   if (directory !== undefined) return { kind: 'ci.yaml', directory }
   if ((codeownersPaths as readonly string[]).includes(path)) return { kind: 'codeowners' }
   if (path === ownersAliasesPath) return { kind: 'aliases' }
@@ -42,7 +42,10 @@ export const toCiYamlPath = (directory: string): string => `operators/${director
  * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
  * touches. An existing file that was not read counts as broken.
  */
-export function selectOwnerFilesToRead(basePaths: readonly string[], change: PullRequestChange): string[] {
+export function selectOwnerFilePathsToRead(
+  basePaths: readonly string[],
+  change: PullRequestChange,
+): string[] {
   const touched = new Set(
     change.paths.filter(({ path }) => parseOwnerFilePath(path) !== undefined).map(({ path }) => path),
   )
@@ -53,7 +56,7 @@ export function selectOwnerFilesToRead(basePaths: readonly string[], change: Pul
   for (const path of [...codeownersPaths, ownersAliasesPath, configYamlPath]) addIfPresent(path)
   const walked = new Set<string>()
   for (const { path, role } of change.paths) {
-    for (const above of listAncestorDirectories(path)) {
+    for (const above of generateAncestorDirectories(path)) {
       // Already walked, with everything above it.
       if (walked.has(above)) break
       walked.add(above)
@@ -69,7 +72,7 @@ export function selectOwnerFilesToRead(basePaths: readonly string[], change: Pul
     ...updated,
   ])
   if (listed.length > 0) {
-    for (const path of filterOwnersFiles(basePaths)) addIfPresent(path)
+    for (const path of filterOwnersFilePaths(basePaths)) addIfPresent(path)
     const declared = change.catalogs.map(findDeclaredPackages)
     for (const { name } of listed)
       for (const home of [name, ...declared.flatMap((one) => [...one.homeDirectories(name)])])
@@ -88,7 +91,7 @@ export function listOwnerFilesForLocations(
 ): string[] {
   const wanted = new Set<string>([...codeownersPaths, ownersAliasesPath, configYamlPath])
   for (const { path, directory, package: name } of locations) {
-    for (const above of listAncestorDirectories(path)) {
+    for (const above of generateAncestorDirectories(path)) {
       wanted.add(joinPath(above, ownersFileName))
       wanted.add(joinPath(above, catalogOwnersFileName))
     }

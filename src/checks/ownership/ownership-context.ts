@@ -1,5 +1,5 @@
 // The approvals that a change requires. Cached, because each answer and each approval causes another evaluation.
-import { memoizeOnce, memoizePerObject, memoizeLast } from '@catalog-bot/findings/memoize'
+import { memoizeOnce, memoizePerObject, memoizeLastResult } from '@catalog-bot/findings/memoize'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { PullRequestChange } from '../../pull-request/change.ts'
@@ -29,16 +29,16 @@ export const getOwnershipContext = (input: OwnershipInputs): OwnershipContext =>
   getOwnershipContextBuilder(input.change)(input)
 
 /** The effect of the change, to store with an approval and compare later. */
-export const computeChangeCoverage = (input: OwnershipInputs): ApprovalCoverage =>
+export const computeChangeApprovalCoverage = (input: OwnershipInputs): ApprovalCoverage =>
   getOwnershipContext(input).getCoverage()
 
 const getOwnershipContextBuilder = memoizePerObject((_change: PullRequestChange) =>
-  memoizeLast(ownershipInputKeys, createOwnershipContext),
+  memoizeLastResult(ownershipInputKeys, createOwnershipContext),
 )
 
 function createOwnershipContext(input: OwnershipInputs): OwnershipContext {
   const authority = readOwnershipAuthority(createBaseOwnerFileTree(input), input.config)
-  const result = readOwnershipAuthority(createResultOwnerFileTree(input), input.config)
+  const result = readOwnershipAuthority(createMergeResultOwnerFileTree(input), input.config)
   const { required, outside, findings } = computeRequiredApprovals(input, authority, result)
   return {
     authority,
@@ -58,7 +58,9 @@ function createBaseOwnerFileTree(input: OwnershipInputs): Parameters<typeof read
 }
 
 /** The owner files of the merge result. Shows the change's effect on owners. Never grants permissions. */
-function createResultOwnerFileTree(input: OwnershipInputs): Parameters<typeof readOwnershipAuthority>[0] {
+function createMergeResultOwnerFileTree(
+  input: OwnershipInputs,
+): Parameters<typeof readOwnershipAuthority>[0] {
   const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
   return {
     has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),
@@ -84,11 +86,11 @@ function findSuspiciousPaths(input: OwnershipInputs): Finding[] {
       return found
     }),
     ...findCollidingPaths(input),
-    ...findConfusableNames(input),
+    ...findConfusablePackageNames(input),
   ]
 }
 
-function findConfusableNames(input: OwnershipInputs): Finding[] {
+function findConfusablePackageNames(input: OwnershipInputs): Finding[] {
   const { change, layout } = input
   const existing = new Set(listPackageDirectories(input))
   for (const { base } of change.catalogs) for (const { name } of base?.packages ?? []) existing.add(name)

@@ -13,7 +13,7 @@ import { ConsentEvaluator } from './consent.ts'
 import type { ConsentStatus } from './consent.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { createPrincipalMatcher } from './principal-matcher.ts'
-import type { GitHubAccount, RightsResult, UnansweredQuestion } from './principal-matcher.ts'
+import type { GitHubAccount, RightsResult, UnansweredCheckQuestion } from './principal-matcher.ts'
 import { normalizeLogin, formatPrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import {
@@ -32,19 +32,24 @@ import {
 } from './rules.ts'
 import { getOwnershipContext, type OwnershipContext } from './ownership-context.ts'
 
-export { toReviewApprovals } from './approvals.ts'
-export { computeFileCoverage, hasSameFiles, isChangeCovered, type ApprovalCoverage } from './coverage.ts'
-export { selectOwnerFilesToRead, listOwnerFilesForLocations } from './owner-files.ts'
+export { createApprovalsFromReviews } from './approvals.ts'
+export {
+  computeFileCoverage,
+  hasSameFilesInCoverage,
+  isChangeCoveredByApproval,
+  type ApprovalCoverage,
+} from './coverage.ts'
+export { selectOwnerFilePathsToRead, listOwnerFilesForLocations } from './owner-files.ts'
 export { formatPrincipal } from './principal.ts'
 export { readOwnershipAuthority } from './authority.ts'
-export { computeChangeCoverage } from './ownership-context.ts'
+export { computeChangeApprovalCoverage } from './ownership-context.ts'
 
 export const ownershipCheck: Check<'ownership'> = {
   id: 'ownership',
   // Judging records which answers it needs, so only those are requested.
   ask: (input, answers) => {
     const questions = new Map<string, CheckQuestion>()
-    judgeOwnership(input, {
+    evaluateOwnershipCheck(input, {
       get: (question) => {
         questions.set(toCheckQuestionKey(question), question)
         return answers.get(question)
@@ -52,17 +57,20 @@ export const ownershipCheck: Check<'ownership'> = {
     })
     return [...questions.values()]
   },
-  judge: judgeOwnership,
+  judge: evaluateOwnershipCheck,
 }
 
 /** An account's permissions on a whole pull request, for commands. */
-export interface PullAuthorization {
+export interface PullAuthorizationChecker {
   /** Whether it owns any part of the change, or is a maintainer. */
   checkRights(account: GitHubAccount): RightsResult
   checkMaintainer(account: GitHubAccount): RightsResult
 }
 
-export function createPullAuthorization(input: CheckInput, answers: CheckAnswers): PullAuthorization {
+export function createPullAuthorizationChecker(
+  input: CheckInput,
+  answers: CheckAnswers,
+): PullAuthorizationChecker {
   const surveyed = getOwnershipContext(input)
   const { required } = surveyed
   const { everybody, consents } = createOwnershipEvaluators(input, answers, surveyed)
@@ -86,7 +94,7 @@ function createOwnershipEvaluators(
   return { everybody, consents: new ConsentEvaluator(input, everybody, getCoverage) }
 }
 
-function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome {
+function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): CheckOutcome {
   const surveyed = getOwnershipContext(input)
   const { authority, required, outside, findings: impossible, packageCount } = surveyed
   const { consents } = createOwnershipEvaluators(input, answers, surveyed)
@@ -94,7 +102,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
   const findings = new FindingList(undefined, (found) => JSON.stringify(found))
   findings.addAll(impossible)
   findings.addAll(validateIncomingCommits(input))
-  const unanswered: UnansweredQuestion[] = []
+  const unanswered: UnansweredCheckQuestion[] = []
   const open: { requirement: RequiredApproval; met: Extract<ConsentStatus, { kind: 'open' }> }[] = []
 
   const handled = new Set<ConsentStatus>()
@@ -125,7 +133,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
     const agreed = consents.checkMaintainerApproval()
     if (agreed.kind === 'unknown') unanswered.push(...agreed.open)
     waiting.push({
-      what: `a maintainer must merge it manually because ${formatCount(outside.length, 'file is', 'files are')} outside all packages`,
+      what: `a maintainer must merge it manually because ${formatCountWithNoun(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
       how: 'merges-by-hand',
       // The check passes so that a maintainer can merge, but catalog-bot does not merge.
@@ -143,7 +151,7 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
     waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login], how: 'withdraws' })
   }
 
-  const push = evaluatePushConfirmation(input, consents, required, authority)
+  const push = evaluateHeadPushConfirmation(input, consents, required, authority)
   findings.addAll(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
@@ -162,9 +170,9 @@ function judgeOwnership(input: CheckInput, answers: CheckAnswers): CheckOutcome 
   return {
     check: 'ownership',
     findings: findings.sorted(),
-    unanswered: distinctBy(unanswered, ({ question, reason }) => `${question} ${reason}`),
+    unanswered: removeDuplicatesByKey(unanswered, ({ question, reason }) => `${question} ${reason}`),
     waiting,
-    summary: `${formatCount(input.change.paths.length, 'file')}, ${formatCount(packageCount, 'package')}`,
+    summary: `${formatCountWithNoun(input.change.paths.length, 'file')}, ${formatCountWithNoun(packageCount, 'package')}`,
   }
 }
 
@@ -291,9 +299,9 @@ function canPrincipalApprove(principal: Principal): boolean {
 function validateNewOwners(
   requirement: RequiredApproval,
   answers: CheckAnswers,
-): { findings: Finding[]; unanswered: UnansweredQuestion[] } {
+): { findings: Finding[]; unanswered: UnansweredCheckQuestion[] } {
   const findings: Finding[] = []
-  const unanswered: UnansweredQuestion[] = []
+  const unanswered: UnansweredCheckQuestion[] = []
   for (const principal of requirement.ownerEdit?.added ?? []) {
     if (principal.kind !== 'user') continue
     const { login } = principal
@@ -311,12 +319,12 @@ function validateNewOwners(
 }
 
 /** If another account or an unknown account pushed the head, the author or an authorized account must confirm it. */
-function evaluatePushConfirmation(
+function evaluateHeadPushConfirmation(
   input: CheckInput,
   consents: ConsentEvaluator,
   required: readonly RequiredApproval[],
   authority: OwnershipAuthority,
-): { findings: Finding[]; waiting: UnblockingAction[]; unanswered: readonly UnansweredQuestion[] } {
+): { findings: Finding[]; waiting: UnblockingAction[]; unanswered: readonly UnansweredCheckQuestion[] } {
   const { pusher, author, head } = input.snapshot
   const nothing = { findings: [], waiting: [], unanswered: [] }
   if (pusher === undefined || (pusher !== null && pusher.id === author?.id)) return nothing
@@ -378,7 +386,7 @@ function findOutdatedApprovals(
   }
 }
 
-function formatCount(number: number, noun: string, plural = `${noun}s`): string {
+function formatCountWithNoun(number: number, noun: string, plural = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : plural}`
 }
 
@@ -386,6 +394,6 @@ function formatTruncatedNameList(names: readonly string[]): string {
   return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
 }
 
-function distinctBy<T>(values: readonly T[], key: (value: T) => string): readonly T[] {
+function removeDuplicatesByKey<T>(values: readonly T[], key: (value: T) => string): readonly T[] {
   return [...new Map(values.map((value) => [key(value), value])).values()]
 }

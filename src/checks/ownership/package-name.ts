@@ -8,7 +8,7 @@ export const isPackageName = (name: string): boolean => packageNamePattern.test(
 
 // Look-alike letters that compatibility normalization does not fold. A small part of Unicode's confusables, which
 // suffices because new names must be ASCII.
-const latinByLookAlike: Readonly<Record<string, string>> = {
+const latinLetterByLookalike: Readonly<Record<string, string>> = {
   а: 'a', в: 'b', с: 'c', ԁ: 'd', е: 'e', ѐ: 'e', һ: 'h', і: 'i', ї: 'i', ј: 'j', к: 'k', ӏ: 'l', м: 'm', п: 'n',
   о: 'o', р: 'p', ԛ: 'q', г: 'r', ѕ: 's', т: 't', ц: 'u', ѵ: 'v', ԝ: 'w', х: 'x', у: 'y',
   α: 'a', β: 'b', ε: 'e', η: 'n', ι: 'i', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', σ: 'o', τ: 't', υ: 'u', χ: 'x', γ: 'y',
@@ -20,7 +20,7 @@ const latinByLookAlike: Readonly<Record<string, string>> = {
  * and l, rn and m, and vv and w as equal.
  */
 export function computeNameSkeleton(name: string): string {
-  return toLatin(name)
+  return replaceLookalikesWithLatin(name)
     .replace(/[-_.‐-―−]/g, '')
     .replace(/0/g, 'o')
     .replace(/[1i|!]/g, 'l')
@@ -29,13 +29,13 @@ export function computeNameSkeleton(name: string): string {
 }
 
 /** The name in Latin letters, without invisible characters. */
-function toLatin(name: string): string {
+function replaceLookalikesWithLatin(name: string): string {
   if (/^[!-~]*$/.test(name)) return name.toLowerCase()
   const folded = name
     .normalize('NFKD')
     .replace(/\p{Mark}|\p{Format}|\p{White_Space}/gu, '')
     .toLowerCase()
-  return [...folded].map((char) => latinByLookAlike[char] ?? char).join('')
+  return [...folded].map((char) => latinLetterByLookalike[char] ?? char).join('')
 }
 
 /** Paths with the same result collide on file systems that ignore case or normalize accents. */

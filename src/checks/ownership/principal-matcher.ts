@@ -3,11 +3,11 @@
 import type { UserId } from '../../pull-request/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
-import type { CheckAnswers, UnknownAnswer } from '../questions.ts'
+import type { CheckAnswers, InconclusiveAnswer } from '../questions.ts'
 import type { Principal } from './principal.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
-export type UnansweredQuestion = CheckOutcome['unanswered'][number]
+export type UnansweredCheckQuestion = CheckOutcome['unanswered'][number]
 
 /** An account, and its current login as normalizeLogin() returns it. */
 export interface GitHubAccount {
@@ -19,7 +19,7 @@ export type RightsResult =
   | { readonly kind: 'yes' }
   /** `reused`: the listed login now belongs to another account. */
   | { readonly kind: 'no'; readonly reused?: { readonly login: string; readonly was: number } }
-  | { readonly kind: 'unknown'; readonly open: readonly UnansweredQuestion[] }
+  | { readonly kind: 'unknown'; readonly open: readonly UnansweredCheckQuestion[] }
 
 export interface PrincipalMatcher {
   /** An empty list contains no one. */
@@ -97,7 +97,7 @@ export function createPrincipalMatcher(
 
   function findAmong(account: GitHubAccount, principals: readonly Principal[]): RightsResult {
     if (principals.length === 0) return deniedRightsResult
-    const open: UnansweredQuestion[] = []
+    const open: UnansweredCheckQuestion[] = []
     let reused: RightsResult | undefined
     // Checks logins first, because they are cheap to look up and most owners are listed by login.
     const ordered = [
@@ -131,6 +131,6 @@ export function createPrincipalMatcher(
   return { isAmong, isMaintainer }
 }
 
-function createUnknownRightsResult(question: string, answer: UnknownAnswer): RightsResult {
+function createUnknownRightsResult(question: string, answer: InconclusiveAnswer): RightsResult {
   return { kind: 'unknown', open: [{ question, reason: answer.reason, retryAfter: answer.retryAfter }] }
 }

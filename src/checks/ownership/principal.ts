@@ -14,7 +14,7 @@ export type Principal =
 // an underscore. ASCII only, to exclude look-alikes.
 const loginPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$/
 const teamSlugPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
-const pinnedLoginPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
+const loginWithUserIdPattern = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 
 /** Undefined for anything but a login, including a login with surrounding whitespace. */
 export function parseLogin(text: string): Principal | undefined {
@@ -29,7 +29,7 @@ export function parseTeam(text: string): Principal | undefined {
 
 /** Accepts `login`, `login:id` or `organization/team`. */
 export function parsePrincipal(text: string): Principal | undefined {
-  const pin = pinnedLoginPattern.exec(text)?.groups
+  const pin = loginWithUserIdPattern.exec(text)?.groups
   if (pin?.login !== undefined && pin.id !== undefined) {
     const user = parseLogin(pin.login)
     const id = Number(pin.id)

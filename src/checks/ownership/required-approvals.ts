@@ -3,16 +3,16 @@
 import { parseBundlePath, hasManifests } from '../../pull-request/layout/bundle-directory.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import type { RepositoryLayout } from '../../pull-request/layout/layout.ts'
-import { createKeyCollector } from '../../pull-request/incremental-list.ts'
-import { hasPathBelow } from '../../pull-request/sorted-paths.ts'
-import type { PackageChange, ReferenceListChange, TouchedPath } from '../../pull-request/change.ts'
+import { createPathListKeyCollector } from '../../pull-request/incremental-list.ts'
+import { hasPathUnder } from '../../pull-request/sorted-paths.ts'
+import type { PackageChange, CompositeImageListChange, TouchedPath } from '../../pull-request/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding } from '@catalog-bot/findings/rule'
 import type { OwnershipInputs } from './ownership-inputs.ts'
 import type { OwnershipAuthority } from './authority.ts'
-import { analyzeOwnerEdit } from './owner-edit.ts'
-import type { OwnerEdit } from './owner-edit.ts'
+import { analyzeOwnerFileEdit } from './owner-edit.ts'
+import type { OwnerFileEdit } from './owner-edit.ts'
 import { parseOwnerFilePath } from './owner-files.ts'
 import type { Principal } from './principal.ts'
 import { findTouchedChannels } from './touched-channels.ts'
@@ -34,7 +34,7 @@ export interface RequiredApproval {
   readonly channels?: readonly string[]
   readonly owners: readonly Principal[]
   /** For an owner file: the effect on owners. */
-  readonly ownerEdit?: OwnerEdit
+  readonly ownerEdit?: OwnerFileEdit
 }
 
 export interface RequiredApprovals {
@@ -68,7 +68,7 @@ export function computeRequiredApprovals(
       if (role.directory === undefined) outside.push(path)
       else {
         const owners = authority.ownersOf(path.path, role.directory)
-        const edit = analyzeOwnerEdit(path, input, owners, authority, result)
+        const edit = analyzeOwnerFileEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
         required.push({
           path: path.path,
@@ -94,7 +94,7 @@ export function computeRequiredApprovals(
         owners: authority.ownersOf(path.path, role.directory),
       })
     else {
-      const found = findCatalogApprovals(path, role, at, known, authority)
+      const found = findCatalogFileApprovals(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
       else {
         // Not `push(...found.required)`: one file can hold more packages than a call takes arguments.
@@ -104,9 +104,9 @@ export function computeRequiredApprovals(
     }
   }
   return {
-    required: [...required, ...findUnattributedApprovals(input, known, required, authority)],
+    required: [...required, ...findUndeclaredPackageApprovals(input, known, required, authority)],
     outside,
-    findings: [...findings, ...findTakenBundleNameFindings(input)],
+    findings: [...findings, ...findBundleNameConflicts(input)],
   }
 }
 
@@ -122,7 +122,7 @@ function classifySourceFileChange({ path, after }: TouchedPath, basePaths: reado
 }
 
 /** Undefined if neither the path nor the content belongs to a package. */
-function findCatalogApprovals(
+function findCatalogFileApprovals(
   path: TouchedPath,
   role: { readonly catalog: string; readonly directory: string },
   at: Location,
@@ -182,7 +182,7 @@ function findCatalogApprovals(
 
 /** The changed entries of a composite list. Each belongs to its package, wherever that is at the base. */
 function findCompositeListApprovals(
-  list: ReferenceListChange,
+  list: CompositeImageListChange,
   input: OwnershipInputs,
   known: BasePackageIndex,
   authority: OwnershipAuthority,
@@ -255,7 +255,7 @@ function classifyPackageChange(change: PackageChange, exists: boolean): readonly
  * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
  * or exposes it. Its owners must still approve.
  */
-function findUnattributedApprovals(
+function findUndeclaredPackageApprovals(
   input: OwnershipInputs,
   known: BasePackageIndex,
   required: readonly RequiredApproval[],
@@ -284,7 +284,7 @@ function findUnattributedApprovals(
 }
 
 /** New bundles with the name of another package's bundle. Both would claim the same ClusterServiceVersion. */
-function findTakenBundleNameFindings({ change }: OwnershipInputs): Finding[] {
+function findBundleNameConflicts({ change }: OwnershipInputs): Finding[] {
   return change.catalogs.flatMap((catalog) => {
     const { result, packages } = catalog
     const toPath = createRepositoryPathMapper(catalog)
@@ -293,7 +293,7 @@ function findTakenBundleNameFindings({ change }: OwnershipInputs): Finding[] {
       owners.set(name, (owners.get(name) ?? new Set()).add(owner))
     return packages.flatMap(({ name: packageName, bundles }) =>
       bundles.added.flatMap(({ name, place }) => {
-        const other = findFirstOtherName(owners.get(name) ?? [], packageName)
+        const other = findFirstDifferentName(owners.get(name) ?? [], packageName)
         if (other === undefined) return []
         const path = toPath(place.file)
         const at: Location = { file: path, line: place.line, column: place.column }
@@ -310,7 +310,7 @@ function findTakenBundleNameFindings({ change }: OwnershipInputs): Finding[] {
   })
 }
 
-function findFirstOtherName(names: Iterable<string>, name: string): string | undefined {
+function findFirstDifferentName(names: Iterable<string>, name: string): string | undefined {
   for (const other of names) if (other !== name) return other
   return undefined
 }
@@ -356,7 +356,7 @@ class BasePackageIndex {
   })
 
   isFolder(path: string): boolean {
-    return hasPathBelow(this.#input.basePaths, path)
+    return hasPathUnder(this.#input.basePaths, path)
   }
 
   /** Whether the base has no file of a touched catalog. */
@@ -421,18 +421,20 @@ export const listPackageDirectories = ({
 
 /** Cache size. The branches of one process have few layouts, and only the catalogs' roots tell them apart. */
 const maxCachedDirectoryListers = 16
-const directoryListerCache = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
+const packageDirectoryListerCache = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 
 function getPackageDirectoryLister(
   layout: RepositoryLayout,
 ): (paths: readonly string[]) => ReadonlySet<string> {
   const key = JSON.stringify(layout.catalogs.map(({ root }) => root))
   const directoriesOf =
-    directoryListerCache.get(key) ?? createKeyCollector<string>((path) => findPackageDirectory(path, layout))
-  directoryListerCache.delete(key)
-  directoryListerCache.set(key, directoriesOf)
-  for (const oldest of directoryListerCache.keys())
-    if (directoryListerCache.size > maxCachedDirectoryListers) directoryListerCache.delete(oldest)
+    packageDirectoryListerCache.get(key) ??
+    createPathListKeyCollector<string>((path) => findPackageDirectory(path, layout))
+  packageDirectoryListerCache.delete(key)
+  packageDirectoryListerCache.set(key, directoriesOf)
+  for (const oldest of packageDirectoryListerCache.keys())
+    if (packageDirectoryListerCache.size > maxCachedDirectoryListers)
+      packageDirectoryListerCache.delete(oldest)
   return directoriesOf
 }
 

@@ -5,9 +5,9 @@ import { formatNameList } from './name-list.ts'
 
 const ownershipRule = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
 
-const maxShownDifferences = 5
+const maxListedCoverageDifferences = 5
 
-const unsupportedFileModeLabels: Readonly<Record<string, string>> = {
+const labelByUnsupportedFileMode: Readonly<Record<string, string>> = {
   '120000': 'a symbolic link',
   '160000': 'a submodule',
 }
@@ -102,7 +102,7 @@ export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
   severity: 'error',
   title: 'Every file is a regular file',
   format: ({ path, mode }) => ({
-    what: `${path} would be ${unsupportedFileModeLabels[mode] ?? 'something other than a regular file'} (mode ${mode})`,
+    what: `${path} would be ${labelByUnsupportedFileMode[mode] ?? 'something other than a regular file'} (mode ${mode})`,
     why: 'Links and submodules can show readers different content than catalog-bot checked.',
     fix: 'Commit the content as a regular file, or remove the path.',
   }),
@@ -270,6 +270,8 @@ export const packageContentMismatch = defineRule<{
 
 function formatCoverageDifferences(differences: readonly string[]): string {
   const more =
-    differences.length > maxShownDifferences ? `; and ${differences.length - maxShownDifferences} more` : ''
-  return differences.slice(0, maxShownDifferences).join('; ') + more
+    differences.length > maxListedCoverageDifferences
+      ? `; and ${differences.length - maxListedCoverageDifferences} more`
+      : ''
+  return differences.slice(0, maxListedCoverageDifferences).join('; ') + more
 }

@@ -1,6 +1,6 @@
 // Rules that search a whole catalog: their input, their hits, and how a hit becomes a finding.
 import { createFinding, formatSubject } from '@catalog-bot/findings/rule'
-import type { SearchingRule } from '@catalog-bot/findings/rule'
+import type { SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingList } from '@catalog-bot/findings/finding-list'
 import type { BlobLocation } from '@catalog-bot/fbc/facts/catalog'
@@ -23,9 +23,9 @@ export interface CatalogRuleSignature {
   }
 }
 
-export type CatalogRule = SearchingRule<object, CatalogRuleSignature>
+export type CatalogRule = SearchableFindingRule<object, CatalogRuleSignature>
 
-export function collectRuleFindings(
+export function addCatalogRuleFindings(
   rule: CatalogRule,
   catalog: CatalogView,
   limits: CatalogSizeLimits,

@@ -6,15 +6,15 @@ export interface CatalogSizeLimits {
   readonly catalog: number
 }
 
-const mebibyte = 1024 * 1024
+const bytesPerMebibyte = 1024 * 1024
 
 export const defaultCatalogSizeLimits: CatalogSizeLimits = {
   // gRPC sends a bundle to the cluster as one message (4 MiB by default), and the resulting Kubernetes object must fit
   // etcd's request limit of 1.5 MiB.
-  bundle: mebibyte,
+  bundle: bytesPerMebibyte,
   // A package is usually one file; GitHub warns about files larger than 50 MiB and rejects files larger than
   // 100 MiB.
-  package: 50 * mebibyte,
+  package: 50 * bytesPerMebibyte,
   // The catalog's pod holds all of it while building its cache; the largest public catalogs are much smaller.
-  catalog: 512 * mebibyte,
+  catalog: 512 * bytesPerMebibyte,
 }

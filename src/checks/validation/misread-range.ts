@@ -4,7 +4,7 @@ import type { VersionComparator } from '@catalog-bot/fbc/versions/version-range'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import type { Version } from '@catalog-bot/fbc/versions/version'
 
-export type RangeMisreading =
+export type VersionRangeMisreading =
   /** blang drops one-character tokens: the `-` of a hyphen range, a lone `!`, a comma between spaces. */
   | { readonly kind: 'dropped-token'; readonly part: string }
   /** blang drops `^`, `~` and the like before a wildcard, which leaves one exact version. */
@@ -15,7 +15,7 @@ export type RangeMisreading =
   | { readonly kind: 'matches-nothing'; readonly part: string }
 
 /** The first trap; undefined for plain and for unparsable ranges. */
-export function findRangeMisreading(text: string): RangeMisreading | undefined {
+export function findVersionRangeMisreading(text: string): VersionRangeMisreading | undefined {
   const range = parseVersionRange(text)
   if (!range.ok) return undefined
   const terms = text.replaceAll(/([<>=]) +/g, '$1').split(' ')
@@ -28,7 +28,7 @@ export function findRangeMisreading(text: string): RangeMisreading | undefined {
   const alternatives = text.split(' || ')
   for (const [index, comparators] of range.value.alternatives.entries()) {
     // `a || || b` has an empty alternative, which matches nothing and is harmless.
-    if (comparators.length === 0 || isRangeSatisfiable(comparators)) continue
+    if (comparators.length === 0 || isVersionRangeSatisfiable(comparators)) continue
     return { kind: 'matches-nothing', part: alternatives[index]?.trim() ?? text }
   }
   return undefined
@@ -38,11 +38,11 @@ export function findRangeMisreading(text: string): RangeMisreading | undefined {
  * Whether a version satisfies all comparators. Only the lowest candidate above the lower bounds needs testing. Linear,
  * because a range can be as long as a file.
  */
-function isRangeSatisfiable(comparators: readonly VersionComparator[]): boolean {
+function isVersionRangeSatisfiable(comparators: readonly VersionComparator[]): boolean {
   let candidate: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
   for (const { operator, version } of comparators) {
     if (operator !== '=' && operator !== '>' && operator !== '>=') continue
-    const minVersion = operator === '>' ? getNextVersion(version) : version
+    const minVersion = operator === '>' ? getNextHigherVersion(version) : version
     if (compareVersions(minVersion, candidate) > 0) candidate = minVersion
   }
   const excluded = comparators
@@ -50,12 +50,12 @@ function isRangeSatisfiable(comparators: readonly VersionComparator[]): boolean 
     .map(({ version }) => version)
     .sort(compareVersions)
   for (const version of excluded)
-    if (compareVersions(version, candidate) === 0) candidate = getNextVersion(candidate)
+    if (compareVersions(version, candidate) === 0) candidate = getNextHigherVersion(candidate)
   return isInRange(candidate, { alternatives: [comparators] })
 }
 
 /** The next version in semver's order: 1.0.1-0 after 1.0.0, 1.0.0-a.0 after 1.0.0-a. */
-function getNextVersion(version: Version): Version {
+function getNextHigherVersion(version: Version): Version {
   const patch = typeof version.patch === 'bigint' ? version.patch + 1n : version.patch + 1
   return version.prerelease.length > 0
     ? { ...version, prerelease: [...version.prerelease, 0] }

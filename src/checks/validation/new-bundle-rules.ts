@@ -4,7 +4,7 @@ import type { PackageChange } from '../../pull-request/change.ts'
 import type { RuleSettings } from './rule-settings.ts'
 import { catalogRules } from './rules.ts'
 
-const newBundleRules: ReadonlySet<string> = new Set(
+const ruleIdsForNewBundlesOnly: ReadonlySet<string> = new Set(
   catalogRules.filter((rule) => rule.ofNewBundles).map(({ id }) => id),
 )
 
@@ -14,13 +14,13 @@ export function dropPublishedBundleFindings(
   settings: RuleSettings,
   changed: readonly PackageChange[] = [],
 ): readonly Finding[] {
-  if (!findings.some(({ rule }) => newBundleRules.has(rule))) return findings
+  if (!findings.some(({ rule }) => ruleIdsForNewBundlesOnly.has(rule))) return findings
   const added = new Set(
     changed.flatMap((its) => its.bundles.added.map(({ name }) => JSON.stringify([its.name, name]))),
   )
   return findings.filter(
     ({ rule, data }) =>
-      !newBundleRules.has(rule) ||
+      !ruleIdsForNewBundlesOnly.has(rule) ||
       isRuleEnabled(rule, settings) ||
       added.has(JSON.stringify([data?.['package'], data?.['bundle']])),
   )

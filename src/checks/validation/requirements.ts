@@ -16,14 +16,14 @@ export interface PackageRequirement {
   readonly alone: boolean
 }
 
-interface BundleWithPackage {
+interface BundleViewWithPackage {
   readonly package: PackageView
   readonly bundle: BundleView
 }
 
 /** Cached, because many rules use it. */
 export const listBundlesWithPackages = memoizePerObject(
-  (catalog: CatalogView): readonly BundleWithPackage[] =>
+  (catalog: CatalogView): readonly BundleViewWithPackage[] =>
     catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
 )
 

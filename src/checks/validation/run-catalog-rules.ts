@@ -4,7 +4,7 @@ import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { linkLeadsOut } from '@catalog-bot/fbc/load/file-rules'
 import type { Finding } from '@catalog-bot/findings/finding'
 import { FindingList } from '@catalog-bot/findings/finding-list'
-import { collectRuleFindings } from './catalog-rule.ts'
+import { addCatalogRuleFindings } from './catalog-rule.ts'
 import { createCatalogView } from './view/catalog-view.ts'
 import { defaultCatalogSizeLimits } from './limits.ts'
 import { catalogRules } from './rules.ts'
@@ -17,6 +17,6 @@ export const runCatalogRules = memoizePerObject((catalog: Catalog): readonly Fin
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
   const list = new FindingList()
   list.addAll(linked)
-  for (const rule of catalogRules) collectRuleFindings(rule, view, defaultCatalogSizeLimits, list)
+  for (const rule of catalogRules) addCatalogRuleFindings(rule, view, defaultCatalogSizeLimits, list)
   return list.sorted()
 })

@@ -4,7 +4,7 @@
 const maxEditDistance = 2
 
 /** The maximum number of candidates to compare, to limit the cost of a hint. */
-const maxComparedNames = 500
+const maxSimilarNameCandidates = 500
 
 /**
  * The most similar candidate within the limits, ignoring case and separators. Returns the first of equally similar
@@ -18,7 +18,7 @@ export function findSimilarName(name: string, candidates: Iterable<string>): str
   for (const candidate of candidates) {
     if (candidate === name) continue
     if (Math.abs(candidate.length - name.length) > name.length) continue
-    if (compared++ >= maxComparedNames) break
+    if (compared++ >= maxSimilarNameCandidates) break
     const other = normalizeNameForComparison(candidate.slice(0, 1000))
     const allowed = Math.min(maxEditDistance, Math.floor(Math.min(plain.length, other.length) / 3))
     if (Math.abs(plain.length - other.length) > allowed) continue

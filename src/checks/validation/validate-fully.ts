@@ -9,7 +9,7 @@ import type { OpmRuleSet } from '@catalog-bot/fbc/model/rule-set'
 import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import type { CatalogVerdict } from '@catalog-bot/fbc/model/validate-catalog'
 import { compareFindings } from '@catalog-bot/findings/finding'
-import { getOmittedCount } from '@catalog-bot/findings/finding-list'
+import { getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
 import { findReferenceProblems } from '../images/validate-reference-text.ts'
 import { dropPublishedBundleFindings } from './new-bundle-rules.ts'
 import { runCatalogRules } from './run-catalog-rules.ts'
@@ -25,7 +25,7 @@ export const alwaysEnabledRuleIds: ReadonlySet<string> = new Set(
  * opm's verdict and findings plus catalog-bot's findings. `passed` is false for any error. Never throws. `root`: the
  * catalog's directory in its repository, for settings. `registries`: the allowed ones; empty allows all.
  */
-export function validateWithAllRules(
+export function validateCatalogWithAllRules(
   catalog: Catalog,
   options: {
     readonly ruleSet?: OpmRuleSet
@@ -43,7 +43,7 @@ export function validateWithAllRules(
   const invalidPullSpecs = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
   const rejectedImages = new Set(invalidPullSpecs.map(({ data }) => data?.['image']))
   // If findings of opm's rule were truncated, any reference might be among the omitted ones.
-  const isCut = invalidPullSpecs.some((found) => getOmittedCount(found) > 0)
+  const isCut = invalidPullSpecs.some((found) => getOmittedFindingCount(found) > 0)
   const written = findReferenceProblems(catalog, {
     allowed: options.registries ?? [],
     rejects: (reference) =>

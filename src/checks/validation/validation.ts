@@ -7,11 +7,14 @@ import { validateCatalog } from '@catalog-bot/fbc/model/validate-catalog'
 import { toRepositoryPath } from '../../pull-request/compare-blobs.ts'
 import type { CatalogChange } from '../../pull-request/change.ts'
 import type { Config } from '../../config/config.ts'
-import { compareFindings, toSubjectKey } from '@catalog-bot/findings/finding'
+import { compareFindings, toFindingSubjectKey } from '@catalog-bot/findings/finding'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
-import { FindingList, getOmittedCount } from '@catalog-bot/findings/finding-list'
+import { FindingList, getOmittedFindingCount } from '@catalog-bot/findings/finding-list'
 import { createFinding } from '@catalog-bot/findings/rule'
-import { validateBundleDirectories, listManualMergeReasons } from '../bundles/validate-bundle-directories.ts'
+import {
+  validateBundleDirectories,
+  listAutoMergeBlockReasons,
+} from '../bundles/validate-bundle-directories.ts'
 import { validateProjectedCatalogs } from '../bundles/validate-projected-catalogs.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { CheckAnswers } from '../questions.ts'
@@ -27,13 +30,15 @@ import { alwaysEnabledRuleIds } from './validate-fully.ts'
 export const validationCheck: Check<'validation'> = {
   id: 'validation',
   ask: listTemplateQuestions,
-  judge: judgeValidation,
+  judge: evaluateValidationCheck,
 }
 
-function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome {
+function evaluateValidationCheck(input: CheckInput, answers: CheckAnswers): CheckOutcome {
   const { change, config } = input
   const ruleSet = findConfiguredRuleSet(config)
-  const judged = ruleSet ? change.catalogs.map((catalog) => evaluateCatalog(catalog, config, ruleSet)) : []
+  const judged = ruleSet
+    ? change.catalogs.map((catalog) => validateChangedCatalog(catalog, config, ruleSet))
+    : []
   const findings = judged.flatMap((one) => one.findings)
   if (!ruleSet) findings.push(createFinding(unknownOpmRelease, undefined, { opm: config.opm }))
   const templates = evaluateTemplates(input, answers)
@@ -51,7 +56,7 @@ function judgeValidation(input: CheckInput, answers: CheckAnswers): CheckOutcome
         alwaysEnabledRuleIds,
       ),
     )
-  const manualMergeReasons = listManualMergeReasons(input)
+  const manualMergeReasons = listAutoMergeBlockReasons(input)
   return {
     check: 'validation',
     findings: findings.sort(compareFindings),
@@ -73,12 +78,16 @@ export function findConfiguredRuleSet({ opm }: Pick<Config, 'opm'>): OpmRuleSet 
   return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : findOpmRuleSet(`${opm}.0`)
 }
 
-interface CatalogEvaluation {
+interface CatalogValidationOutcome {
   readonly findings: Finding[]
   readonly hasOlder: boolean
 }
 
-function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: OpmRuleSet): CatalogEvaluation {
+function validateChangedCatalog(
+  change: CatalogChange,
+  config: Config,
+  ruleSet: OpmRuleSet,
+): CatalogValidationOutcome {
   const { root, base, result } = change
   const applySettings = (findings: readonly Finding[]) =>
     applyRuleSettings(
@@ -90,7 +99,7 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: OpmRule
     ? applySettings(dropPublishedBundleFindings(runCatalogRules(result), config.rules, change.packages))
     : []
   const ownOnBase = base ? applySettings(runCatalogRules(base)) : []
-  const isKnown = createKnownFindingFilter(ownOnBase)
+  const isKnown = createBaseFindingMatcher(ownOnBase)
   const shown = markFindingsOnBase(
     own.filter((found) => found.severity === 'error' || !isKnown(found)),
     ownOnBase,
@@ -115,17 +124,17 @@ function evaluateCatalog(change: CatalogChange, config: Config, ruleSet: OpmRule
  * Whether the base has the same finding. If the base's list for a rule was truncated, all findings of that rule count
  * as known.
  */
-function createKnownFindingFilter(base: readonly Finding[]): (found: Finding) => boolean {
-  const keys = new Set(base.map(toSubjectKey))
-  const cut = new Set(base.filter((found) => getOmittedCount(found) > 0).map(({ rule }) => rule))
-  return (found) => cut.has(found.rule) || keys.has(toSubjectKey(found))
+function createBaseFindingMatcher(base: readonly Finding[]): (found: Finding) => boolean {
+  const keys = new Set(base.map(toFindingSubjectKey))
+  const cut = new Set(base.filter((found) => getOmittedFindingCount(found) > 0).map(({ rule }) => rule))
+  return (found) => cut.has(found.rule) || keys.has(toFindingSubjectKey(found))
 }
 
 /** Marks the errors that the base has word for word. */
 function markFindingsOnBase(findings: readonly Finding[], base: readonly Finding[]): readonly Finding[] {
-  const known = new Set(base.map((found) => `${toSubjectKey(found)} ${found.what}`))
+  const known = new Set(base.map((found) => `${toFindingSubjectKey(found)} ${found.what}`))
   return findings.map((found) =>
-    found.severity === 'error' && known.has(`${toSubjectKey(found)} ${found.what}`)
+    found.severity === 'error' && known.has(`${toFindingSubjectKey(found)} ${found.what}`)
       ? { ...found, isOnBase: true }
       : found,
   )
@@ -155,17 +164,17 @@ function summarizeValidation(
   )
   const directories = bundleDirectories.reduce((sum, { touched }) => sum + touched.length, 0)
   return [
-    formatCount(catalogs.length, 'catalog'),
-    `${formatCount(packages.size, 'package')} changed`,
-    `${formatCount(bundles, 'bundle')} in ${packages.size === 1 ? 'it' : 'them'}`,
+    formatCountWithNoun(catalogs.length, 'catalog'),
+    `${formatCountWithNoun(packages.size, 'package')} changed`,
+    `${formatCountWithNoun(bundles, 'bundle')} in ${packages.size === 1 ? 'it' : 'them'}`,
     ...(directories > 0
       ? [directories === 1 ? '1 bundle directory' : `${directories} bundle directories`]
       : []),
-    ...(templates.length > 0 ? [formatCount(templates.length, 'template')] : []),
+    ...(templates.length > 0 ? [formatCountWithNoun(templates.length, 'template')] : []),
     ...(hasOlder ? ['existing findings omitted'] : []),
   ].join(', ')
 }
 
-function formatCount(count: number, noun: string): string {
+function formatCountWithNoun(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

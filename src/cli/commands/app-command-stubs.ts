@@ -1,7 +1,7 @@
 // Replacements for the App's commands in the package for authors, which does not include their code. Each shows where to find it.
 import type { Command } from 'commander'
 
-export function addAppCommandStubs(program: Command): void {
+export function addHiddenAppCommandStubs(program: Command): void {
   for (const [name, ...aliases] of [['merging', 'landings'], ['serve'], ['once'], ['demo']] as const)
     program
       .command(name, { hidden: true })

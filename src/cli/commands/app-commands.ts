@@ -1,6 +1,6 @@
 // The commands of the App itself. The package for authors does not include their code: see app-command-stubs.ts.
 import { Argument, InvalidArgumentError, type Command } from 'commander'
-import type { DemoOptions } from '../demo.ts'
+import type { DemoCommandOptions } from '../demo.ts'
 import { addExamplesToHelp } from '../help.ts'
 import type { FreezeCommandOptions } from '../merge-freezes.ts'
 import type { OnceCommandOptions } from '../once.ts'
@@ -20,7 +20,7 @@ export function addAppCommands(program: Command): void {
   const merging = program
     .command('merging')
     .alias('landings')
-    .description('Show, freeze, or unfreeze merging')
+    .description('Show whether merging is frozen, or freeze or unfreeze it')
     .addArgument(
       new Argument('[action]', 'action to take')
         .choices(freezeActions)
@@ -85,7 +85,7 @@ Exit codes:
     .description('Run a demo against a simulated GitHub and registry')
     .option('--keep', 'keep the demo running at the end')
     .option('-v, --verbose', "print catalog-bot's log")
-    .action(async (options: DemoOptions) => (await import('../demo.ts')).runDemoCommand(options))
+    .action(async (options: DemoCommandOptions) => (await import('../demo.ts')).runDemoCommand(options))
   addExamplesToHelp(
     demo,
     ['demo', 'demo --keep'],

@@ -1,9 +1,9 @@
 // The commands for writing catalogs (blobs, templates, and bundles) and for reading about rules.
 import { Argument, Option, type Command } from 'commander'
-import type { BundleOptions } from '../bundle.ts'
+import type { BundleCommandOptions } from '../bundle.ts'
 import type { ConvertTemplateOptions } from '../convert-template.ts'
 import { addExamplesToHelp } from '../help.ts'
-import type { InitOptions } from '../init.ts'
+import type { InitCommandOptions } from '../init.ts'
 import {
   createInsecureRegistryOption,
   createMigrateLevelOption,
@@ -41,7 +41,7 @@ function addInitCommand(program: Command): void {
         Number.MAX_SAFE_INTEGER,
       ),
     )
-    .action(async (name: string | undefined, options: InitOptions) =>
+    .action(async (name: string | undefined, options: InitCommandOptions) =>
       (await import('../init.ts')).runInit(name, options),
     )
   addExamplesToHelp(
@@ -122,7 +122,7 @@ function addBundleCommand(program: Command): void {
     .option('--suite <names>', 'additional rule suites, comma-separated')
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (name: string, options: BundleOptions) =>
+    .action(async (name: string, options: BundleCommandOptions) =>
       (await import('../bundle.ts')).runBundleValidate(name, options),
     )
   addExamplesToHelp(
@@ -142,7 +142,7 @@ Exit codes:
     .argument('<bundle>', 'image reference or directory')
     .addOption(createMigrateLevelOption())
     .addOption(createInsecureRegistryOption())
-    .action(async (name: string, options: BundleOptions) =>
+    .action(async (name: string, options: BundleCommandOptions) =>
       (await import('../bundle.ts')).runBundleRender(name, options),
     )
   addExamplesToHelp(render, ['bundle render bundle', 'bundle render quay.io/example/bundle:v1.2.0'])
@@ -155,7 +155,7 @@ function addRuleCommand(program: Command): void {
     .argument('[id]', 'rule ID as shown in findings (default: list all rules)')
     .addOption(createOutputOption('text', 'json'))
     .action(async (id: string | undefined, options: { output: 'text' | 'json' }) =>
-      (await import('../rule.ts')).printRule(id, options),
+      (await import('../rule.ts')).printRuleOrRuleList(id, options),
     )
   addExamplesToHelp(
     command,

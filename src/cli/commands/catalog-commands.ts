@@ -2,12 +2,12 @@
 import { Option, type Command } from 'commander'
 import { addExamplesToHelp } from '../help.ts'
 import type { GraphCommandOptions } from '../graph.ts'
-import type { ImagesOptions } from '../images.ts'
-import type { InstallOptions } from '../install.ts'
-import type { ListOptions } from '../list.ts'
+import type { ImagesCommandOptions } from '../images.ts'
+import type { InstallCommandOptions } from '../install.ts'
+import type { ListCommandOptions } from '../list.ts'
 import {
   createInsecureRegistryOption,
-  createListOption,
+  createCommaSeparatedOption,
   createOutputOption,
   createRepeatableOption,
   createIntegerOption,
@@ -148,8 +148,8 @@ function addListCommand(program: Command): void {
       .addOption(createInsecureRegistryOption())
       .action(async (catalog: string, ...rest: readonly unknown[]) => {
         const name = second === '' ? undefined : (rest[0] as string | undefined)
-        const options = rest[second === '' ? 0 : 1] as ListOptions
-        await (await import('../list.ts')).printList(kind, catalog, name, options)
+        const options = rest[second === '' ? 0 : 1] as ListCommandOptions
+        await (await import('../list.ts')).printCatalogObjectList(kind, catalog, name, options)
       })
     addExamplesToHelp(
       command,
@@ -175,7 +175,7 @@ function addImagesCommand(program: Command): void {
     .option('--resume <file>', 'file that stores results, so that an interrupted run can continue')
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (dir: string, options: ImagesOptions) =>
+    .action(async (dir: string, options: ImagesCommandOptions) =>
       (await import('../images.ts')).checkImages(dir, options),
     )
   addExamplesToHelp(
@@ -218,7 +218,7 @@ function addInstallCommand(program: Command): void {
       ),
     )
     .addOption(
-      createListOption(
+      createCommaSeparatedOption(
         '--with <target>',
         'target that the package must install with: olm-v0, olm-v1, rukpak-plain, rukpak-registry, or rukpak-helm',
         ['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm'],
@@ -240,7 +240,7 @@ function addInstallCommand(program: Command): void {
     .option('--force-clean-up', "remove the finalizers of OLM's objects if OLM does not remove them in time")
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (dir: string, options: InstallOptions) =>
+    .action(async (dir: string, options: InstallCommandOptions) =>
       (await import('../install.ts')).runInstall(dir, options),
     )
   addExamplesToHelp(

@@ -1,18 +1,18 @@
 // The commands that build, rebase, sign, verify, and serve catalog images.
 import { Option, type Command } from 'commander'
-import type { BuildOptions, RebaseOptions } from '../build.ts'
+import type { BuildOptions, RebaseImageOptions } from '../build.ts'
 import type { GenerateDockerfileOptions } from '../generate-dockerfile.ts'
 import { addExamplesToHelp } from '../help.ts'
 import {
   createInsecureRegistryOption,
-  createListOption,
+  createCommaSeparatedOption,
   createOutputOption,
   createPortOption,
   createRepeatableOption,
-  createTimeOption,
+  createIsoTimeOption,
 } from '../options.ts'
 import type { ServeCatalogOptions } from '../serve-catalog.ts'
-import type { SignOptions } from '../sign.ts'
+import type { SignCommandOptions } from '../sign.ts'
 import type { VerifyCommandOptions } from '../verify.ts'
 
 const defaultOpmImage = 'quay.io/operator-framework/opm:latest'
@@ -35,7 +35,7 @@ function createImageCommand(program: Command, name: string): Command {
     .option('--dry-run', 'print what a push would change, without pushing')
     .option('--oci-layout <dir>', 'write the image to a directory as an OCI image layout')
     .addOption(
-      createListOption(
+      createCommaSeparatedOption(
         '--platform <platform>',
         'platform to build for, such as linux/amd64 (default: all platforms of the base image)',
       ),
@@ -68,7 +68,7 @@ function addBuildCommand(program: Command): void {
         .default('oci'),
     )
     .addOption(
-      createTimeOption(
+      createIsoTimeOption(
         '--created <time>',
         'creation time of the image (default: SOURCE_DATE_EPOCH, or 1970)',
       ),
@@ -109,8 +109,8 @@ function addRebaseCommand(program: Command): void {
         'label that the image was built with (default: determined from the old base image)',
       ),
     )
-    .action(async (image: string, options: RebaseOptions) =>
-      (await import('../build.ts')).runRebase(image, options),
+    .action(async (image: string, options: RebaseImageOptions) =>
+      (await import('../build.ts')).runImageRebase(image, options),
     )
   addExamplesToHelp(
     command,
@@ -184,7 +184,7 @@ function addSignCommand(program: Command): void {
     .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
     .option('--no-recursive', 'for a multi-platform image, sign only the index')
     .addOption(createInsecureRegistryOption())
-    .action(async (image: string, options: SignOptions) =>
+    .action(async (image: string, options: SignCommandOptions) =>
       (await import('../sign.ts')).runSign(image, options),
     )
   addExamplesToHelp(

@@ -1,10 +1,10 @@
 // The commands for maintainers of a catalog repository, and shell completion.
 import { Argument, type Command } from 'commander'
-import type { DoctorOptions } from '../doctor.ts'
+import type { DoctorCommandOptions } from '../doctor.ts'
 import { addExamplesToHelp } from '../help.ts'
 import {
   createInsecureRegistryOption,
-  createListOption,
+  createCommaSeparatedOption,
   createOutputOption,
   createRepositoryOption,
   createIntegerOption,
@@ -24,14 +24,14 @@ export function addMaintainerCommands(program: Command): void {
     .option('--token-variable <name>', 'environment variable that contains the token', 'GITHUB_TOKEN')
     .option('--rulesets <folder>', 'folder to write the two recommended rulesets to, for import into GitHub')
     .addOption(
-      createListOption(
+      createCommaSeparatedOption(
         '--registry <host>',
         'registry to check, in addition to those that the configuration allows',
       ),
     )
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
-    .action(async (repository: string | undefined, options: DoctorOptions) =>
+    .action(async (repository: string | undefined, options: DoctorCommandOptions) =>
       (await import('../doctor.ts')).runDoctor(repository, options),
     )
   addExamplesToHelp(
@@ -55,7 +55,7 @@ export function addCompletionCommand(program: Command): void {
     .addArgument(new Argument('<shell>', 'name of the shell').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
       const { renderCompletionScript: completionScript } = await import('../completion.ts')
-      const { print } = await import('../output.ts')
+      const { printToStdout: print } = await import('../output.ts')
       print(completionScript(program, shell))
     })
   addExamplesToHelp(

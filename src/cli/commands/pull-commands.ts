@@ -1,25 +1,25 @@
 // The commands for a pull request that exists only as commits in a local repository.
 import { Option, type Command } from 'commander'
-import type { ActionOptions } from '../action.ts'
-import type { CheckOptions } from '../check.ts'
-import type { DiffOptions } from '../diff.ts'
+import type { GitHubActionOptions } from '../action.ts'
+import type { CheckCommandOptions } from '../check.ts'
+import type { DiffCommandOptions } from '../diff.ts'
 import { addExamplesToHelp } from '../help.ts'
 import type { LocalPullOptions } from '../local-pull.ts'
 import {
   createInsecureRegistryOption,
-  createListOption,
+  createCommaSeparatedOption,
   createOutputOption,
-  createRoleOption,
+  createRepositoryRoleOption,
 } from '../options.ts'
 
-export function addPullCommands(program: Command): void {
+export function addPullRequestCommands(program: Command): void {
   addActionCommand(program)
   addExamplesToHelp(
-    addPullOptions(
+    addPullRequestOptions(
       program.command('check').description('Predict whether catalog-bot would merge a local branch'),
     )
       .addOption(createOutputOption('text', 'json'))
-      .action(async (options: CheckOptions) => (await import('../check.ts')).checkPull(options)),
+      .action(async (options: CheckCommandOptions) => (await import('../check.ts')).runCheckCommand(options)),
     [
       'check',
       'check --base upstream/main --author your-login',
@@ -33,7 +33,7 @@ Exit codes:
   2  the command could not run`,
   )
   addExamplesToHelp(
-    addPullOptions(
+    addPullRequestOptions(
       program.command('explain').description('Print the full decision for a branch as JSON'),
     ).action(async (options: LocalPullOptions) =>
       (await import('../explain.ts')).printPullExplanation(options),
@@ -50,7 +50,7 @@ Exit codes:
     addCommitRangeOptions(program.command('diff').description('Show catalog changes between two commits'))
       .addOption(createOutputOption('text', 'json', 'markdown', 'svg', 'mermaid'))
       .option('--out <folder>', 'svg: folder to write one file per changed package to')
-      .action(async (options: DiffOptions) => (await import('../diff.ts')).printDiff(options)),
+      .action(async (options: DiffCommandOptions) => (await import('../diff.ts')).printCatalogDiff(options)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
     `The command compares the base with the result of merging the head into it. svg and mermaid draw the channels that change, with
 additions in green and removals in red. markdown ends with the Mermaid diagram.
@@ -73,7 +73,9 @@ function addActionCommand(program: Command): void {
           .default('errors'),
       )
       .option('--offline', 'contact no registry (the images check stays unknown)')
-      .action(async (options: ActionOptions) => (await import('../action.ts')).runAction(options)),
+      .action(async (options: GitHubActionOptions) =>
+        (await import('../action.ts')).runGitHubAction(options),
+      ),
     ['action', 'action --sarif catalog-bot.sarif --fail-on never'],
     `The command reads the event from the runner, and writes annotations, a job summary, and optionally SARIF. For "pull_request"
 events, it makes the same decision as the check command. For "push", "merge_group", "schedule", and "workflow_dispatch" events, it
@@ -99,11 +101,11 @@ function addCommitRangeOptions(command: Command): Command {
     .option('--head <rev>', 'branch or commit to merge', 'HEAD')
 }
 
-function addPullOptions(command: Command): Command {
+function addPullRequestOptions(command: Command): Command {
   return addCommitRangeOptions(command)
     .option('--author <login>', 'author of the pull request, as LOGIN or LOGIN:ID (default: you)')
-    .addOption(createListOption('--approved-by <login>', 'user who approved this exact head'))
-    .addOption(createRoleOption())
+    .addOption(createCommaSeparatedOption('--approved-by <login>', 'user who approved this exact head'))
+    .addOption(createRepositoryRoleOption())
     .addOption(createInsecureRegistryOption())
     .option('--offline', 'contact no registry (the images check stays unknown)')
 }

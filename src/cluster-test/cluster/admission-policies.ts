@@ -3,7 +3,7 @@
 import type { KubeObject } from '../../checks/install/cluster-test/kube-object.ts'
 import { rbacApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Cluster } from './cluster.ts'
+import type { KubeClusterClient } from './cluster.ts'
 
 /** One forbidden write per policy, sent only as a dry run. */
 const forbiddenWriteProbes: readonly KubeObject[] = [
@@ -18,11 +18,11 @@ const forbiddenWriteProbes: readonly KubeObject[] = [
   },
 ]
 
-const probeIntervalMs = 2000
+const policyProbeIntervalMs = 2000
 
 /** Waits until the policies reject every probe. Resolves to the reason if the timeout expires first. */
 export async function waitForAdmissionPolicies(
-  { perform }: Pick<Cluster, 'perform'>,
+  { perform }: Pick<KubeClusterClient, 'perform'>,
   clock: Clock,
   timeoutMs: number,
 ): Promise<string | undefined> {
@@ -36,6 +36,6 @@ export async function waitForAdmissionPolicies(
       break
     }
     if (open === undefined || clock.now() >= deadline) return open
-    await clock.sleep(probeIntervalMs)
+    await clock.sleep(policyProbeIntervalMs)
   }
 }

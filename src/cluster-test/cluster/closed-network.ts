@@ -1,11 +1,15 @@
 // The API addresses that pods can connect to in a closed network. Without these addresses, no install test runs,
 // because a partially closed network does not protect anything.
-import { getListAt, getNumberAt, type KubeObject } from '../../checks/install/cluster-test/kube-object.ts'
+import {
+  getListAtPath,
+  getNumberAtPath,
+  type KubeObject,
+} from '../../checks/install/cluster-test/kube-object.ts'
 import type { ClusterTestAllowedEgress } from '../../checks/install/cluster-test/cluster-test-plan.ts'
-import type { Cluster } from './cluster.ts'
+import type { KubeClusterClient } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 
-export type ClosedNetworkResult =
+export type ClosedNetworkEgressResult =
   | { readonly kind: 'closed'; readonly network: ClusterTestAllowedEgress }
   | { readonly kind: 'unknown'; readonly why: string }
 
@@ -16,14 +20,14 @@ const apiServerEndpointSliceQuery = {
   name: 'kubernetes',
 } as const
 
-export async function resolveClosedNetwork(
-  cluster: Pick<Cluster, 'read'>,
+export async function resolveClosedNetworkEgress(
+  cluster: Pick<KubeClusterClient, 'read'>,
   reaches: readonly string[],
-): Promise<ClosedNetworkResult> {
+): Promise<ClosedNetworkEgressResult> {
   const sighting = await cluster.read(apiServerEndpointSliceQuery)
   if (sighting.kind === 'failed' && sighting.code === 'unreachable')
     throw new ClusterError('unreachable', sighting.says)
-  const api = sighting.kind === 'found' ? sighting.objects.flatMap(parseEndpointAddresses) : []
+  const api = sighting.kind === 'found' ? sighting.objects.flatMap(parseEndpointSliceAddresses) : []
   if (api.length > 0) return { kind: 'closed', network: { api, reaches } }
   const why =
     sighting.kind === 'failed'
@@ -32,12 +36,12 @@ export async function resolveClosedNetwork(
   return { kind: 'unknown', why: `the addresses of the Kubernetes API are unknown: ${why}` }
 }
 
-function parseEndpointAddresses(object: KubeObject): ClusterTestAllowedEgress['api'] {
-  const ports = getListAt(object, 'ports')
-    .map((port) => getNumberAt(port, 'port'))
+function parseEndpointSliceAddresses(object: KubeObject): ClusterTestAllowedEgress['api'] {
+  const ports = getListAtPath(object, 'ports')
+    .map((port) => getNumberAtPath(port, 'port'))
     .filter((port) => port > 0)
-  return getListAt(object, 'endpoints')
-    .flatMap((endpoint) => getListAt(endpoint, 'addresses'))
+  return getListAtPath(object, 'endpoints')
+    .flatMap((endpoint) => getListAtPath(endpoint, 'addresses'))
     .filter((address): address is string => typeof address === 'string' && /^[0-9a-fA-F.:]+$/.test(address))
     .map((address) => ({ address, ports }))
 }

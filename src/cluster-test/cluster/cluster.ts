@@ -3,17 +3,17 @@
 import type {
   ClusterAction,
   KubeQuery,
-  RejectedAction,
+  RejectedClusterAction,
   KubeQueryResult,
 } from '../../checks/install/cluster-test/kube-object.ts'
 import type { DiscoveredClusterApis } from '../../checks/install/cluster-test/cluster-test-driver.ts'
 
-export interface Cluster {
+export interface KubeClusterClient {
   /** @throws ClusterError */
   discover(): Promise<DiscoveredClusterApis>
   read(look: KubeQuery): Promise<KubeQueryResult>
   /** Resolves to undefined on success. A rejection or a missing response is a value. */
-  perform(action: ClusterAction): Promise<RejectedAction | undefined>
+  perform(action: ClusterAction): Promise<RejectedClusterAction | undefined>
   /** Resolves to the last part of the log, or to an empty string if the log does not exist. */
   log(at: {
     readonly namespace: string

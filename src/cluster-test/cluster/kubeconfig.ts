@@ -53,7 +53,7 @@ export async function openClusterConnection({
       'kubeconfig',
       'the kubeconfig runs a program to get credentials, which is not allowed',
     )
-  const first = await resolveRequestContext(config, cluster.server)
+  const first = await createAuthenticatedRequestContext(config, cluster.server)
   let headers = first.getHeaders()
   let requestedAt = performance.now()
   // The library creates an agent for every request and never reuses or closes its connections.
@@ -64,7 +64,7 @@ export async function openClusterConnection({
     async headers() {
       if (performance.now() - requestedAt > authHeaderCacheMs) {
         requestedAt = performance.now()
-        const again = await resolveRequestContext(config, cluster.server)
+        const again = await createAuthenticatedRequestContext(config, cluster.server)
         headers = again.getHeaders()
         await again.getDispatcher()?.close()
       }
@@ -74,7 +74,10 @@ export async function openClusterConnection({
   }
 }
 
-async function resolveRequestContext(config: KubeConfig, server: string): Promise<RequestContext> {
+async function createAuthenticatedRequestContext(
+  config: KubeConfig,
+  server: string,
+): Promise<RequestContext> {
   const context = new RequestContext(server, 'GET')
   try {
     await config.applySecurityAuthentication(context)

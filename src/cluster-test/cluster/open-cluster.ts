@@ -4,17 +4,17 @@ import { request } from 'undici'
 import type {
   ClusterAction,
   KubeQuery,
-  RejectedAction,
+  RejectedClusterAction,
   KubeQueryResult,
   KubeObject,
 } from '../../checks/install/cluster-test/kube-object.ts'
-import { getStringAt } from '../../checks/install/cluster-test/kube-object.ts'
+import { getStringAtPath } from '../../checks/install/cluster-test/kube-object.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Cluster } from './cluster.ts'
+import type { KubeClusterClient } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { openClusterConnection, type KubeconfigOptions } from './kubeconfig.ts'
 
-interface ApiResponse {
+interface KubeApiResponse {
   readonly status: number
   readonly text: string
 }
@@ -25,25 +25,27 @@ interface ApiResource {
 }
 
 /** Milliseconds per request. */
-const requestTimeoutMs = 15_000
+const kubeRequestTimeoutMs = 15_000
 /** Limit for one response. Lists of pods and ClusterServiceVersions are large. */
 const maxResponseBytes = 32 * 1024 * 1024
-const pageSize = 250
+const kubeListPageSize = 250
 /** Pages per list. An install test never needs more. */
-const maxPages = 20
+const maxKubeListPages = 20
 /** The longest pause that the API can request, in milliseconds. */
-const maxRetryPauseMs = 20_000
-const maxLogLines = 200
-const maxLogBytes = 128 * 1024
+const maxRetryAfterMs = 20_000
+const maxContainerLogLines = 200
+const maxContainerLogBytes = 128 * 1024
 const fieldManager = 'catalog-bot'
 
-export interface OpenClusterOptions extends KubeconfigOptions {
+export interface OpenKubeClusterClientOptions extends KubeconfigOptions {
   readonly clock: Clock
   readonly patience?: number
 }
 
 /** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
-export async function openCluster(options: OpenClusterOptions): Promise<Cluster> {
+export async function openKubeClusterClient(
+  options: OpenKubeClusterClientOptions,
+): Promise<KubeClusterClient> {
   const { clock } = options
   const connection = await openClusterConnection(options)
   const resources = new Map<string, ApiResource>()
@@ -55,9 +57,9 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
     path: string,
     body?: unknown,
     limit = maxResponseBytes,
-  ): Promise<ApiResponse> {
+  ): Promise<KubeApiResponse> {
     const pause = notBefore - clock.now()
-    if (pause > 0) await clock.sleep(Math.min(pause, maxRetryPauseMs))
+    if (pause > 0) await clock.sleep(Math.min(pause, maxRetryAfterMs))
     try {
       const response = await request(`${connection.server}${path}`, {
         method,
@@ -71,12 +73,12 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(connection.dispatcher && { dispatcher: connection.dispatcher }),
-        signal: AbortSignal.timeout(options.patience ?? requestTimeoutMs),
+        signal: AbortSignal.timeout(options.patience ?? kubeRequestTimeoutMs),
       })
       const { statusCode: status, headers } = response
       if (status === 429 || status === 503)
         notBefore = clock.now() + parseRetryAfterSeconds(headers['retry-after']) * 1000
-      return { status, text: await readBodyText(response.body, limit) }
+      return { status, text: await readResponseBodyText(response.body, limit) }
     } catch (error) {
       if (error instanceof ClusterError && error.code === 'kubeconfig') throw error
       return { status: 0, text: JSON.stringify({ message: formatNetworkError(error) }) }
@@ -114,8 +116,8 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
   async function list(objectQuery: KubeQuery, resource: ApiResource): Promise<KubeQueryResult> {
     const objects: KubeObject[] = []
     let next = ''
-    for (let pages = 0; pages < maxPages; pages++) {
-      const query = new URLSearchParams({ limit: String(pageSize), timeoutSeconds: '10' })
+    for (let pages = 0; pages < maxKubeListPages; pages++) {
+      const query = new URLSearchParams({ limit: String(kubeListPageSize), timeoutSeconds: '10' })
       if (objectQuery.labels !== undefined) query.set('labelSelector', objectQuery.labels)
       if (next !== '') query.set('continue', next)
       const answer = await sendRequest('GET', `${toApiPath(objectQuery, resource)}?${query.toString()}`)
@@ -125,7 +127,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
       if (answer.status === 404) return forgetResource(objectQuery)
       if (answer.status !== 200) return toFailedQueryResult(answer)
       const body = parseJsonObject(answer.text)
-      if (!Array.isArray(body?.['items'])) return invalidResponseResult
+      if (!Array.isArray(body?.['items'])) return invalidKubeResponseResult
       for (const one of body['items'] as readonly unknown[]) {
         // Items of lists lack apiVersion and kind.
         const object = parseKubeObject({
@@ -142,7 +144,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
     return {
       kind: 'failed',
       code: 'unreachable',
-      says: `there are more than ${pageSize * maxPages} ${objectQuery.kind} objects`,
+      says: `there are more than ${kubeListPageSize * maxKubeListPages} ${objectQuery.kind} objects`,
     }
   }
 
@@ -159,12 +161,12 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
         if (answer.status === 401 || answer.status === 403)
           throw new ClusterError(
             'unauthorized',
-            `the cluster rejected the kubeconfig credentials: ${extractErrorMessage(answer)}`,
+            `the cluster rejected the kubeconfig credentials: ${extractKubeErrorMessage(answer)}`,
           )
         if (answer.status !== 200)
           throw new ClusterError(
             'unreachable',
-            `the Kubernetes API does not respond: ${extractErrorMessage(answer)}`,
+            `the Kubernetes API does not respond: ${extractKubeErrorMessage(answer)}`,
           )
       }
       const found = parseJsonObject(groups.text)?.['groups']
@@ -176,7 +178,10 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
             )
           : []
       })
-      return { version: getStringAt(parseJsonObject(version.text), 'gitVersion') || 'unknown', groupVersions }
+      return {
+        version: getStringAtPath(parseJsonObject(version.text), 'gitVersion') || 'unknown',
+        groupVersions,
+      }
     },
 
     async read(objectQuery) {
@@ -187,7 +192,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
       if (answer.status === 404) return forgetResource(objectQuery)
       if (answer.status !== 200) return toFailedQueryResult(answer)
       const object = parseKubeObject(parseJsonObject(answer.text))
-      return object ? { kind: 'found', objects: [object] } : invalidResponseResult
+      return object ? { kind: 'found', objects: [object] } : invalidKubeResponseResult
     },
 
     async perform(action) {
@@ -210,12 +215,17 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
     async log({ namespace, pod, container, previous }) {
       const query = new URLSearchParams({
         container,
-        tailLines: String(maxLogLines),
-        limitBytes: String(maxLogBytes),
+        tailLines: String(maxContainerLogLines),
+        limitBytes: String(maxContainerLogBytes),
         previous: String(previous),
       })
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`
-      const answer = await sendRequest('GET', `${path}?${query.toString()}`, undefined, 2 * maxLogBytes)
+      const answer = await sendRequest(
+        'GET',
+        `${path}?${query.toString()}`,
+        undefined,
+        2 * maxContainerLogBytes,
+      )
       return answer.status === 200 ? answer.text : ''
     },
 
@@ -226,7 +236,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
     action: ClusterAction,
     objectQuery: KubeQuery,
     resource: ApiResource,
-  ): Promise<ApiResponse> {
+  ): Promise<KubeApiResponse> {
     switch (action.kind) {
       case 'create': {
         const { name: _, ...location } = objectQuery
@@ -252,27 +262,27 @@ export async function openCluster(options: OpenClusterOptions): Promise<Cluster>
 const toQueryString = ({ dryRun }: { readonly dryRun?: true }): string =>
   `?fieldManager=${fieldManager}${dryRun ? '&dryRun=All' : ''}`
 
-const invalidResponseResult: KubeQueryResult = {
+const invalidKubeResponseResult: KubeQueryResult = {
   kind: 'failed',
   code: 'unreachable',
   says: 'the response is invalid',
 }
 
-function toFailedQueryResult(answer: ApiResponse): KubeQueryResult {
+function toFailedQueryResult(answer: KubeApiResponse): KubeQueryResult {
   const code = answer.status === 401 || answer.status === 403 ? 'forbidden' : 'unreachable'
-  return { kind: 'failed', code, says: extractErrorMessage(answer) }
+  return { kind: 'failed', code, says: extractKubeErrorMessage(answer) }
 }
 
-function toRejectedAction(action: ClusterAction, answer: ApiResponse): RejectedAction {
+function toRejectedAction(action: ClusterAction, answer: KubeApiResponse): RejectedClusterAction {
   return {
     action,
     status: answer.status,
-    reason: getStringAt(parseJsonObject(answer.text), 'reason'),
-    says: extractErrorMessage(answer),
+    reason: getStringAtPath(parseJsonObject(answer.text), 'reason'),
+    says: extractKubeErrorMessage(answer),
   }
 }
 
-function extractErrorMessage({ status, text }: ApiResponse): string {
+function extractKubeErrorMessage({ status, text }: KubeApiResponse): string {
   const message = parseJsonObject(text)?.['message']
   const reason = typeof message === 'string' && message !== '' ? message : 'no reason given'
   return status === 0 ? reason : `${reason} (${status})`
@@ -303,7 +313,7 @@ function parseKubeObject(value: unknown): KubeObject | undefined {
   return typeof metadata?.name === 'string' ? (value as KubeObject) : undefined
 }
 
-async function readBodyText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+async function readResponseBodyText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of body) {

@@ -10,12 +10,12 @@ import {
   toQueryKey,
   type ClusterAction,
   type KubeQuery,
-  type RejectedAction,
+  type RejectedClusterAction,
   type ClusterObservation,
   type KubeQueryResult,
-  getListAt,
-  getNumberAt,
-  getStringAt,
+  getListAtPath,
+  getNumberAtPath,
+  getStringAtPath,
   type KubeObject,
 } from '../../checks/install/cluster-test/kube-object.ts'
 import {
@@ -28,9 +28,9 @@ import {
   createFailedOutcome,
 } from '../../checks/install/cluster-test/cluster-test-outcome.ts'
 import {
-  toNamespaceName,
+  toTestNamespaceName,
   type ClusterTestPlan,
-  toClusterScopedName,
+  toClusterScopedObjectName,
   clusterTestLabelKey,
 } from '../../checks/install/cluster-test/cluster-test-plan.ts'
 import {
@@ -47,13 +47,13 @@ import {
   type ClusterTestEvent,
 } from '../../checks/install/cluster-test/cluster-test-state.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Cluster } from './cluster.ts'
+import type { KubeClusterClient } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { isDeploymentAvailable } from '../../checks/install/cluster-test/classify-pods.ts'
 import { olmApiVersion, olmV1ApiVersion } from '../../checks/install/cluster-test/cluster-test-objects.ts'
 
 export interface ClusterTestOptions {
-  readonly cluster: Cluster
+  readonly cluster: KubeClusterClient
   readonly clock: Clock
   readonly deadlines?: ClusterTestDeadlines
   /** Called when the status text changes. */
@@ -66,7 +66,7 @@ export interface ClusterTestOptions {
 
 const defaultPollIntervalMs = 2000
 /** Limit on parallel reads. */
-const maxParallelReads = 4
+const maxParallelClusterReads = 4
 
 export async function runClusterTest(
   plan: ClusterTestPlan,
@@ -106,7 +106,7 @@ export async function runClusterTest(
     channel: plan.channel,
     mode: plan.mode,
     steps: plan.steps.map(({ root }) => root),
-    namespace: toNamespaceName(plan),
+    namespace: toTestNamespaceName(plan),
     ...(plan.network && { isNetworkClosed: true }),
     cluster: discovered === undefined ? [] : describeClusterVersions(discovered),
     outcome,
@@ -129,7 +129,7 @@ async function runClusterTestSteps(
   { cluster, clock, signal, onProgress, every = defaultPollIntervalMs }: ClusterTestOptions,
 ): Promise<{ readonly outcome: ClusterTestOutcome; readonly events: readonly ClusterTestEvent[] }> {
   let state = createInitialTestState(kind.first, clock.now())
-  let rejected: readonly RejectedAction[] = []
+  let rejected: readonly RejectedClusterAction[] = []
   let reported = ''
   for (;;) {
     if (signal?.aborted === true)
@@ -139,7 +139,7 @@ async function runClusterTestSteps(
     ;({ state } = progress)
     if (progress.waitsFor !== reported) onProgress?.((reported = progress.waitsFor))
     if (progress.outcome) return { outcome: progress.outcome, events: state.events }
-    rejected = await performActions(cluster, progress.actions)
+    rejected = await performClusterActions(cluster, progress.actions)
     await clock.sleep(every, signal)
   }
 }
@@ -174,22 +174,22 @@ export async function cleanUpClusterTest(
     // An empty group needs no wait.
     if (isFurther) continue
     onProgress?.(`clean-up: ${waitsFor}`)
-    await performActions(cluster, actions)
+    await performClusterActions(cluster, actions)
     await clock.sleep(every)
   }
 }
 
 /** Skips duplicate queries and limits how many run in parallel. */
 export async function readClusterObjects(
-  cluster: Pick<Cluster, 'read'>,
+  cluster: Pick<KubeClusterClient, 'read'>,
   queries: readonly KubeQuery[],
-  rejected: readonly RejectedAction[],
+  rejected: readonly RejectedClusterAction[],
 ): Promise<ClusterObservation> {
   const pending = new Map(queries.map((query) => [toQueryKey(query), query]))
   const queryResults = new Map<string, KubeQueryResult>()
   const queue = [...pending]
   await Promise.all(
-    Array.from({ length: Math.min(maxParallelReads, queue.length) }, async () => {
+    Array.from({ length: Math.min(maxParallelClusterReads, queue.length) }, async () => {
       for (let next = queue.shift(); next; next = queue.shift())
         queryResults.set(next[0], await cluster.read(next[1]))
     }),
@@ -198,11 +198,11 @@ export async function readClusterObjects(
 }
 
 /** Performs the actions in order, because some of them depend on earlier ones. */
-async function performActions(
-  cluster: Pick<Cluster, 'perform'>,
+async function performClusterActions(
+  cluster: Pick<KubeClusterClient, 'perform'>,
   actions: readonly ClusterAction[],
-): Promise<readonly RejectedAction[]> {
-  const rejected: RejectedAction[] = []
+): Promise<readonly RejectedClusterAction[]> {
+  const rejected: RejectedClusterAction[] = []
   for (const action of actions) {
     const answer = await cluster.perform(action)
     if (answer) rejected.push(answer)
@@ -219,10 +219,10 @@ function describeClusterVersions({ version, groupVersions }: DiscoveredClusterAp
 
 /** Reads conditions, warnings, and logs from the namespace of a failed install test before clean-up deletes them. */
 async function readClusterTestEvidence(
-  cluster: Cluster,
+  cluster: KubeClusterClient,
   plan: ClusterTestPlan,
 ): Promise<readonly ClusterTestEvidence[]> {
-  const namespace = toNamespaceName(plan)
+  const namespace = toTestNamespaceName(plan)
   const inside = (apiVersion: string, kind: string): KubeQuery => ({ apiVersion, kind, namespace })
   const readObjects = async (query: KubeQuery): Promise<readonly KubeObject[]> => {
     const sighting = await cluster.read(query)
@@ -234,12 +234,12 @@ async function readClusterTestEvidence(
     inside(olmApiVersion, 'InstallPlan'),
     inside(olmApiVersion, 'ClusterServiceVersion'),
     inside(olmApiVersion, 'CatalogSource'),
-    { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterScopedName(plan) },
+    { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterScopedObjectName(plan) },
     { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: `${clusterTestLabelKey}=${plan.id}` },
     ...['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'].map((apiVersion) => ({
       apiVersion,
       kind: 'BundleDeployment',
-      name: toClusterScopedName(plan),
+      name: toClusterScopedObjectName(plan),
     })),
     inside('batch/v1', 'Job'),
   ])
@@ -253,21 +253,21 @@ async function readClusterTestEvidence(
 
 /** Reads the logs only of containers that restarted or exited with an error. */
 async function readContainerLogs(
-  cluster: Cluster,
+  cluster: KubeClusterClient,
   namespace: string,
   pods: readonly KubeObject[],
 ): Promise<readonly ClusterTestEvidence[]> {
   const found: ClusterTestEvidence[] = []
   for (const pod of pods) {
     for (const container of [
-      ...getListAt(pod.status, 'initContainerStatuses'),
-      ...getListAt(pod.status, 'containerStatuses'),
+      ...getListAtPath(pod.status, 'initContainerStatuses'),
+      ...getListAtPath(pod.status, 'containerStatuses'),
     ]) {
       if (found.length >= clusterTestEvidenceLimits.pods) return found
-      const restarts = getNumberAt(container, 'restartCount')
-      const hasFailed = restarts > 0 || getNumberAt(container, 'state', 'terminated', 'exitCode') !== 0
+      const restarts = getNumberAtPath(container, 'restartCount')
+      const hasFailed = restarts > 0 || getNumberAtPath(container, 'state', 'terminated', 'exitCode') !== 0
       if (!hasFailed) continue
-      const name = getStringAt(container, 'name')
+      const name = getStringAtPath(container, 'name')
       const at = { namespace, pod: pod.metadata.name, container: name }
       const text =
         (await cluster.log({ ...at, previous: restarts > 0 })) ||

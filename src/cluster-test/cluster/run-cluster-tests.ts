@@ -16,7 +16,7 @@ export interface RunClusterTestsOptions extends ClusterTestOptions {
   readonly onPlan?: (plan: ClusterTestPlan) => Promise<void>
 }
 
-const defaultMaxAttempts = 3
+const defaultMaxTestAttempts = 3
 
 export async function runClusterTests(
   tests: readonly PlannedClusterTest[],
@@ -25,19 +25,19 @@ export async function runClusterTests(
   const reports: ClusterTestReport[] = []
   for (const planned of tests) {
     if (options.signal?.aborted === true) break
-    reports.push(await runWithRetries(planned, options))
+    reports.push(await runClusterTestWithRetries(planned, options))
   }
   return reports
 }
 
-async function runWithRetries(
+async function runClusterTestWithRetries(
   planned: PlannedClusterTest,
   options: RunClusterTestsOptions,
 ): Promise<ClusterTestReport> {
   const {
     clock,
     deadlines = defaultDeadlines,
-    tries = defaultMaxAttempts,
+    tries = defaultMaxTestAttempts,
     environment,
     onTrial,
     onPlan,

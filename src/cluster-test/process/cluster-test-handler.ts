@@ -1,12 +1,12 @@
 // Runs one order on the cluster that the administrator assigned to the repository.
 import { defaultDeadlines, type ClusterTestDeadlines } from '../../checks/install/cluster-test/deadlines.ts'
-import { listSupportedTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
-import { resolveClosedNetwork } from '../cluster/closed-network.ts'
+import { listSupportedInstallTargets } from '../../checks/install/cluster-test/cluster-test-driver.ts'
+import { resolveClosedNetworkEgress } from '../cluster/closed-network.ts'
 import { waitForAdmissionPolicies } from '../cluster/admission-policies.ts'
 import { ClusterError } from '../cluster/cluster-error.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import type { KubeClusterClient } from '../cluster/cluster.ts'
 import type { ClusterTestEnvironment } from '../cluster/complete-test-plan.ts'
-import { sweepCluster } from '../cluster/janitor.ts'
+import { sweepExpiredClusterTests } from '../cluster/janitor.ts'
 import { cleanUpClusterTest, type ClusterTestOptions } from '../cluster/run-cluster-test.ts'
 import { runClusterTests } from '../cluster/run-cluster-tests.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -20,7 +20,7 @@ import type {
 
 export interface ClusterTestHandlerContext {
   readonly targets: readonly ClusterTarget[]
-  readonly open: (target: ClusterTarget) => Promise<Cluster>
+  readonly open: (target: ClusterTarget) => Promise<KubeClusterClient>
   readonly clock: Clock
 }
 
@@ -45,7 +45,7 @@ export async function handleClusterTestRequest(
       servesCatalogs: target.catalogHost !== undefined,
       ...(target.catalogPorts && { ports: target.catalogPorts }),
     }
-  let cluster: Cluster | undefined
+  let cluster: KubeClusterClient | undefined
   try {
     cluster = await ctx.open(target)
     return await runInstallTestOnCluster(cluster, order, target, ctx, reportProgress)
@@ -58,7 +58,7 @@ export async function handleClusterTestRequest(
 }
 
 async function runInstallTestOnCluster(
-  cluster: Cluster,
+  cluster: KubeClusterClient,
   order: Extract<ClusterTestWorkerRequest, { kind: 'try' }>,
   target: ClusterTarget,
   { clock }: ClusterTestHandlerContext,
@@ -101,13 +101,13 @@ async function runInstallTestOnCluster(
       why: `the policies in cluster-rights.yaml do not restrict this account: ${open}`,
     }
   for (const id of order.abandoned) await cleanUpClusterTest(id, run)
-  await sweepCluster(run)
-  if (!listSupportedTargets(await cluster.discover()).includes(trial.target))
+  await sweepExpiredClusterTests(run)
+  if (!listSupportedInstallTargets(await cluster.discover()).includes(trial.target))
     return { kind: 'not-tried', why: `the cluster does not serve the ${trial.target} API` }
   const catalogSources = decideCatalogSources(order, target)
   if ('why' in catalogSources) return { kind: 'not-tried', why: catalogSources.why }
   const { open: isOpen, reaches } = target.network
-  const network = isOpen ? undefined : await resolveClosedNetwork(cluster, reaches)
+  const network = isOpen ? undefined : await resolveClosedNetworkEgress(cluster, reaches)
   if (network?.kind === 'unknown') return { kind: 'not-tried', why: network.why }
   const [report] = await runClusterTests([trial], {
     ...run,

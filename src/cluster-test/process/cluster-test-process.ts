@@ -33,7 +33,7 @@ async function handleWorkerRequest(
   }
   const openTargetCluster = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
     // Loaded lazily, because loading is slow and many Apps have no cluster.
-    const { openCluster } = await import('../cluster/open-cluster.ts')
+    const { openKubeClusterClient: openCluster } = await import('../cluster/open-cluster.ts')
     const file = resolve(dirname(clusterTargetsFile), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })
   }

@@ -4,8 +4,8 @@ import type { PullSnapshot } from '../../pull-request/snapshot.ts'
 import type { CommandDecision } from '../../policy/commands.ts'
 import type { GateInput } from '../../policy/decide.ts'
 import type { GitErrorCode } from '../../adapters/git/git-error.ts'
-import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
-import type { Evaluation } from '../evaluate.ts'
+import type { PullChangeIdentity, PullHistoryStore } from '../../ports/pull-memory.ts'
+import type { SnapshotEvaluation } from '../evaluate.ts'
 import type { EvaluationBudget } from '../../catalogs/evaluation-budget.ts'
 import type { EvaluationReport } from '../../report/evaluation-report.ts'
 
@@ -26,8 +26,8 @@ export type EvaluationResponse =
       readonly configDigest: string
       readonly epoch: number
       readonly commands: readonly CommandDecision[]
-      readonly carried?: Evaluation['carried']
-      readonly described?: DescribedChange | undefined
+      readonly carried?: SnapshotEvaluation['carried']
+      readonly described?: PullChangeIdentity | undefined
       readonly report: EvaluationReport
       /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */
       readonly gate: GateInput
@@ -41,9 +41,9 @@ export type EvaluationResponse =
     }
 
 /** Excludes recording what people were shown or said, which only the App does. */
-export type WorkerPullMemory = Omit<PullMemory, 'recordShown' | 'recordCommand'>
+export type WorkerPullHistoryStore = Omit<PullHistoryStore, 'recordShown' | 'recordCommand'>
 
-export const workerMemoryMethods: Readonly<Record<keyof WorkerPullMemory, true>> = {
+export const workerPullHistoryMethods: Readonly<Record<keyof WorkerPullHistoryStore, true>> = {
   observe: true,
   shownHeads: true,
   commands: true,
@@ -60,4 +60,4 @@ export const workerMemoryMethods: Readonly<Record<keyof WorkerPullMemory, true>>
 export type WorkerCallbackRequest =
   | { readonly kind: 'ask'; readonly question: CheckQuestion }
   | { readonly kind: 'open-pulls' }
-  | { readonly kind: 'memory'; readonly name: keyof WorkerPullMemory; readonly args: unknown[] }
+  | { readonly kind: 'memory'; readonly name: keyof WorkerPullHistoryStore; readonly args: unknown[] }

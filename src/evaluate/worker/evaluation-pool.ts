@@ -5,7 +5,7 @@
 // failed, was too large or took long (evaluation-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
 import type { PullSnapshot } from '../../pull-request/snapshot.ts'
-import { toPullKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toPullRequestKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../adapters/workers/worker-fault.ts'
 import { openWorkerPool } from '../../adapters/workers/worker-pool.ts'
@@ -14,21 +14,21 @@ import type { EvaluationResponse, EvaluationRequest, WorkerCallbackRequest } fro
 import { LruMap } from '../../adapters/lru-map.ts'
 
 /** Answers a process's questions. Rejects with a failure of ours. */
-export type AnswerWorkerCallback = (request: WorkerCallbackRequest) => Promise<unknown>
+export type WorkerCallbackHandler = (request: WorkerCallbackRequest) => Promise<unknown>
 
 export interface EvaluationPool {
   /** Rejects with the error of `answer`, or when a process failed. Hints affect scheduling only. */
   evaluate(
     order: EvaluationRequest,
-    answer: AnswerWorkerCallback,
-    hints?: EvaluationHints,
+    answer: WorkerCallbackHandler,
+    hints?: EvaluationSchedulingHints,
   ): Promise<EvaluationResponse>
   /** Whether an evaluation should be cheap, by GitHub's numbers and earlier evaluations. */
   isSmall(pull: PullAndAuthor, size?: Partial<PullSize>): boolean
   close(): Promise<void>
 }
 
-export interface EvaluationHints {
+export interface EvaluationSchedulingHints {
   /** As GitHub reports it. */
   readonly size?: PullSize | undefined
   /** Called when it takes longer than expected. */
@@ -36,16 +36,16 @@ export interface EvaluationHints {
 }
 
 /** Milliseconds of work in the first two lanes when no other evaluation waits: enough for a large cached catalog. */
-const quickLaneTimeoutMs = 20_000
+const smallAndLargeLaneTimeoutMs = 20_000
 /** CPU milliseconds for a small evaluation while others wait: twice its usual cost, process start included. */
 const smallLaneCpuLimitMs = 1500
 /** CPU milliseconds for a large evaluation while others wait: enough for a whole new catalog. */
 const largeLaneCpuLimitMs = 5000
 /** Megabytes of heap in the first two lanes, which run several processes at once. */
-const quickLaneHeapMegabytes = 1024
-const maxCachedLanes = 5000
-const maxLargeProcesses = 2
-const maxSlowProcesses = 2
+const smallAndLargeLaneHeapMegabytes = 1024
+const maxCachedLaneAssignments = 5000
+const maxLargeLaneProcesses = 2
+const maxSlowLaneProcesses = 2
 /** Lower priority than the process that answers deliveries. */
 const nicenessByLane = { small: 5, large: 14, slow: 19 } as const
 /** Milliseconds to wait for a process that knows the repository: it is five times faster than a new one. */
@@ -58,7 +58,7 @@ const maxProcessIdleMs = 5 * 60_000
 const maxEvaluationsPerProcess = 200
 
 /** Well above an update of some packages in some catalogs. Beyond it only the lane changes. */
-const maxSmallPullSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
+const maxSmallLanePullSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
 
 const evaluationLanes = ['small', 'large', 'slow'] as const
 type EvaluationLane = (typeof evaluationLanes)[number]
@@ -81,26 +81,26 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
       ...(displaceAfterMs !== undefined && { displaceAfterMs }),
     })
   const pools = {
-    small: open('small', processes, quickLaneHeapMegabytes, smallLaneCpuLimitMs),
-    large: open('large', maxLargeProcesses, quickLaneHeapMegabytes, largeLaneCpuLimitMs),
-    slow: open('slow', maxSlowProcesses, budget.memory),
+    small: open('small', processes, smallAndLargeLaneHeapMegabytes, smallLaneCpuLimitMs),
+    large: open('large', maxLargeLaneProcesses, smallAndLargeLaneHeapMegabytes, largeLaneCpuLimitMs),
+    slow: open('slow', maxSlowLaneProcesses, budget.memory),
   }
-  const quick = Math.min(quickLaneTimeoutMs, budget.time)
+  const quick = Math.min(smallAndLargeLaneTimeoutMs, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
   /** The lane in which a pull request's next evaluation begins. */
-  const known = new LruMap<string, EvaluationLane>(maxCachedLanes, () => 1)
+  const known = new LruMap<string, EvaluationLane>(maxCachedLaneAssignments, () => 1)
   /** Authors with a slow pull request: their next ones wait behind others. */
-  const costly = new LruMap<string, true>(maxCachedLanes, () => 1)
+  const costly = new LruMap<string, true>(maxCachedLaneAssignments, () => 1)
 
   function laneOf(pull: PullAndAuthor, size: Partial<PullSize>): EvaluationLane {
-    const before = known.get(toPullKey(pull.repository, pull.pull))
+    const before = known.get(toPullRequestKey(pull.repository, pull.pull))
     if (before !== undefined) return before
     const { files = 0, lines = 0, comments = 0 } = size
     const isSmall =
-      files <= maxSmallPullSize.files &&
-      lines <= maxSmallPullSize.lines &&
-      comments <= maxSmallPullSize.comments
-    return isSmall && costly.get(toAuthorKey(pull)) === undefined ? 'small' : 'large'
+      files <= maxSmallLanePullSize.files &&
+      lines <= maxSmallLanePullSize.lines &&
+      comments <= maxSmallLanePullSize.comments
+    return isSmall && costly.get(toRepositoryAuthorKey(pull)) === undefined ? 'small' : 'large'
   }
 
   return {
@@ -120,8 +120,8 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
           const why = lane === 'slow' ? describeExceededBudget(error, budget) : undefined
           if (why !== undefined) return { kind: 'too-large', why }
           if (lane === 'slow' || !isResourceLimitError(error)) throw callback.failure() ?? error
-          known.set(toPullKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
-          costly.set(toAuthorKey(snapshot), true)
+          known.set(toPullRequestKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
+          costly.set(toRepositoryAuthorKey(snapshot), true)
           onLong?.()
         }
     },
@@ -132,7 +132,7 @@ export function openEvaluationPool(budget: EvaluationBudget, processes: number):
 }
 
 /** Only the error's message reaches the process, so the original error is kept here. */
-function captureCallbackError(answer: AnswerWorkerCallback) {
+function captureCallbackError(answer: WorkerCallbackHandler) {
   let failed: { readonly error: unknown } | undefined
   return {
     call: async (request: unknown) => {
@@ -161,6 +161,6 @@ function describeExceededBudget(error: unknown, { time, memory }: EvaluationBudg
 
 type PullAndAuthor = Pick<PullSnapshot, 'repository' | 'pull' | 'author'>
 
-function toAuthorKey({ repository, author }: PullAndAuthor): string {
+function toRepositoryAuthorKey({ repository, author }: PullAndAuthor): string {
   return `${toRepositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }

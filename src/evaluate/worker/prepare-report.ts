@@ -8,7 +8,7 @@ import { toProjectedChange, describeProjectedChange } from '../../report/describ
 import { describeCommands } from '../../report/describe-commands.ts'
 import { summarizeChange } from '../../report/summarize-change.ts'
 import type { GitRepository } from '../../ports/repository.ts'
-import type { Evaluation } from '../evaluate.ts'
+import type { SnapshotEvaluation } from '../evaluate.ts'
 import type { EvaluationReport } from '../../report/evaluation-report.ts'
 import { traceFindings } from '../trace-findings.ts'
 import type { CatalogLoader } from '../../catalogs/catalog-loader.ts'
@@ -20,11 +20,11 @@ import type { HeadConflict } from '../../report/describe-head-conflict.ts'
 type HeadConflictRepository = Pick<GitRepository, 'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'>
 
 /** No commit is named when the branch moved further. */
-const maxSearchedCommits = 60
+const maxCommitsSearchedForEntry = 60
 
 const maxConflictFindings = 3
 
-const maxCatalogFileBytes = 4 * 1024 * 1024
+const maxCatalogFileBytesToSearch = 4 * 1024 * 1024
 
 type ChannelEntriesReader = (
   commit: CommitSha,
@@ -44,7 +44,7 @@ export async function prepareReport(
     isYesToThis,
     verdict,
   }: Pick<
-    Evaluation,
+    SnapshotEvaluation,
     | 'change'
     | 'becoming'
     | 'config'
@@ -100,11 +100,11 @@ export async function findHeadConflicts(
       [mergeBase, base, head].map(async (commit) => (await entriesAt(commit, file)).get(channel) ?? []),
     )
     const fresh = (entries: readonly ChannelEntry[] | undefined) =>
-      heads.filter((name) => hasChannelEntry(entries, name) && !hasChannelEntry(then, name))
-    const [theirs] = fresh(there).filter((name) => !hasChannelEntry(here, name))
-    const [mine] = fresh(here).filter((name) => !hasChannelEntry(there, name))
+      heads.filter((name) => hasChannelEntryNamed(entries, name) && !hasChannelEntryNamed(then, name))
+    const [theirs] = fresh(there).filter((name) => !hasChannelEntryNamed(here, name))
+    const [mine] = fresh(here).filter((name) => !hasChannelEntryNamed(there, name))
     if (theirs === undefined || mine === undefined) continue
-    const commit = await findIntroducingCommit(
+    const commit = await findCommitAddingChannelEntry(
       theirs,
       channel,
       file,
@@ -120,11 +120,11 @@ export async function findHeadConflicts(
   return moved
 }
 
-function hasChannelEntry(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
+function hasChannelEntryNamed(entries: readonly ChannelEntry[] | undefined, name: string): boolean {
   return entries?.some((entry) => entry.name === name) === true
 }
 
-async function findIntroducingCommit(
+async function findCommitAddingChannelEntry(
   name: string,
   channel: string,
   file: string,
@@ -133,9 +133,9 @@ async function findIntroducingCommit(
   repository: HeadConflictRepository,
 ): Promise<CommitSha | undefined> {
   const since = await repository.firstParents(base, met)
-  if (since.length > maxSearchedCommits) return undefined
+  if (since.length > maxCommitsSearchedForEntry) return undefined
   for (const commit of since.toReversed())
-    if (hasChannelEntry((await entriesAt(commit, file)).get(channel), name)) return commit
+    if (hasChannelEntryNamed((await entriesAt(commit, file)).get(channel), name)) return commit
   return undefined
 }
 
@@ -147,7 +147,7 @@ function createChannelEntriesReader(repository: HeadConflictRepository): Channel
     const known = read.get(entry.oid)
     if (known) return known
     const channels = new Map<string, readonly ChannelEntry[]>()
-    const bytes = await readSmallBlob(repository, entry.oid)
+    const bytes = await readCatalogBlobUpToLimit(repository, entry.oid)
     if (bytes)
       for (const one of parseCatalogFile(bytes).channels)
         channels.set(`${one.package} ${one.name}`, one.entries)
@@ -156,12 +156,12 @@ function createChannelEntriesReader(repository: HeadConflictRepository): Channel
   }
 }
 
-async function readSmallBlob(
+async function readCatalogBlobUpToLimit(
   repository: HeadConflictRepository,
   oid: BlobSha,
 ): Promise<Uint8Array | undefined> {
   try {
-    return await repository.read(oid, maxCatalogFileBytes)
+    return await repository.read(oid, maxCatalogFileBytesToSearch)
   } catch (error) {
     if (isGitError(error, 'too-large')) return undefined
     throw error

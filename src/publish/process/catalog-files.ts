@@ -1,6 +1,6 @@
 // Reads a catalog's files for its image, from the mirror alone.
 import type { BlobSha, TreeSha } from '../../pull-request/ids.ts'
-import { resolveLinkedFile } from '../../catalogs/linked-file.ts'
+import { resolveSymlinkedFile } from '../../catalogs/linked-file.ts'
 import type { CatalogImageFile } from '../../adapters/image/catalog-publisher.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 
@@ -24,7 +24,7 @@ export async function readCatalogFiles(
     const below = root === '' ? path : path.slice(root.length + 1)
     if (mode.startsWith('100')) wanted.push({ path: below, oid })
     else if (mode === '120000') {
-      const { file, error } = await resolveLinkedFile(repository, tree, root, path, oid)
+      const { file, error } = await resolveSymlinkedFile(repository, tree, root, path, oid)
       if (file === undefined)
         throw new UnusableCatalogError(
           `the symbolic link ${path} cannot be followed: ${error ?? 'its target is outside the repository'}`,

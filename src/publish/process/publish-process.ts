@@ -11,7 +11,7 @@ import {
   createDockerConfigCredentials,
   parseDockerConfig,
 } from '../../adapters/registry/auth/docker-config.ts'
-import { openRegistry } from '../../adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../adapters/registry/open-registry.ts'
 import { readRegistryTransport } from '../../adapters/registry/registry-access.ts'
 import { openTransport } from '../../adapters/registry/transport/transport.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
@@ -82,9 +82,9 @@ async function createRegistryContext(
 ): Promise<RegistryContext> {
   const credentials: readonly CredentialSource[] = await readPushCredentials(target)
   const access = { clock: systemClock, ...transportConfig, credentials }
-  const registry = openRegistry(access)
+  const registry = openRegistryClient(access)
   // Mirrors may lag behind on new tags and on tags that still use an image to remove, so none is asked.
-  const published = openRegistry({ ...access, rules: [] })
+  const published = openRegistryClient({ ...access, rules: [] })
   const pusher = openPusher(access)
   const publisher = openCatalogPublisher({ registry, published, pusher })
   const bases = openCatalogPublisher({ registry, pusher })

@@ -4,7 +4,7 @@ import { findContainingCatalog, type CatalogRoot, type RepositoryLayout } from '
 import type { PathRole } from '../change.ts'
 import { findPathProblem } from './path-rules.ts'
 
-const infrastructureRole: PathRole = { kind: 'infrastructure' }
+const infrastructurePathRole: PathRole = { kind: 'infrastructure' }
 
 /** GitHub reads the first file that exists. */
 export const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
@@ -15,7 +15,7 @@ const ownerFileNames = new Set(['OWNERS', 'OWNERS_ALIASES', 'CATALOG_OWNERS', 'C
 /**
  * Catalog directories that contain one kind of blob (layouts L7 and L12). The content determines who owns their files.
  */
-const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+const blobTypeDirectoryNames = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
 /**
  * Classifies a path according to the layout.
@@ -46,10 +46,10 @@ export function classifyPath(path: string, layout: RepositoryLayout): PathRole {
       (part, index) => part.startsWith('.') && !isPackageIgnoreFile(names, index, directory, catalog),
     )
   )
-    return infrastructureRole
+    return infrastructurePathRole
   if (catalog) return { kind: 'catalog', catalog: catalog.root, directory: directory ?? '' }
   if (directory !== undefined) return { kind: 'operator', directory }
-  return infrastructureRole
+  return infrastructurePathRole
 }
 
 export function getCatalogSubdirectory(path: string, root: string): string | undefined {
@@ -57,7 +57,7 @@ export function getCatalogSubdirectory(path: string, root: string): string | und
   const slash = inside.indexOf('/')
   if (slash < 0) return undefined
   const directory = inside.slice(0, slash)
-  return blobTypeDirectories.has(directory) ? undefined : directory
+  return blobTypeDirectoryNames.has(directory) ? undefined : directory
 }
 
 function findPackageDirectory(

@@ -3,7 +3,7 @@
 // overrides detection and is not verified.
 import type { Config } from '../../config/config.ts'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
-import { createListFilter } from '../incremental-list.ts'
+import { createPathListFilter } from '../incremental-list.ts'
 import {
   compareCatalogs,
   toVersionlessPath,
@@ -11,18 +11,18 @@ import {
   findVersionInName,
   findVersionInPath,
 } from './catalog-version.ts'
-import { isPathBelow, type CatalogRoot, type RepositoryLayout } from './layout.ts'
+import { isPathUnder, type CatalogRoot, type RepositoryLayout } from './layout.ts'
 import { findPathProblem } from './path-rules.ts'
 import { isTemplatePath } from './template-path.ts'
 
 /** The text of a file in the same tree, or its first 16 KB or more. Undefined if the text is unknown. */
-export type PeekFileText = (path: string) => string | undefined
+export type FileTextPrefixReader = (path: string) => string | undefined
 
 /**
  * The number of files to read per candidate before it does not count as a catalog, and in total in the fallback search.
  */
 const maxFileReadsPerCandidate = 20
-const maxSearchFileReads = 2000
+const maxFallbackSearchFileReads = 2000
 
 /** Parent directories of `catalog/` that are known to contain published catalogs. `peek` must confirm others. */
 const catalogParentNames = new Set(['fbc', 'release'])
@@ -47,12 +47,12 @@ const blobTypeDirectories = new Set(['bundles', 'channels', 'packages', 'depreca
 export function detectLayout(
   paths: readonly string[],
   configured: Config['catalogs'],
-  peek?: PeekFileText,
+  peek?: FileTextPrefixReader,
 ): RepositoryLayout {
   const templates = filterTemplates(paths)
   if (configured.length > 0)
     return {
-      catalogs: configured.map(toConfiguredCatalog).sort(compareCatalogs),
+      catalogs: configured.map(parseConfiguredCatalogRoot).sort(compareCatalogs),
       templates: templates.toSorted(),
     }
   if (peek === undefined)
@@ -69,10 +69,10 @@ export function detectLayout(
 }
 
 /** The paths that affect detection. Most changes do not affect any of these, so the layout remains the same object. */
-const filterTemplates = createListFilter(isTemplatePath)
-const filterBlobFiles = createListFilter(isPossibleBlobFile)
-const filterDockerfiles = createListFilter(isDockerfile)
-const filterIndexIgnoreFiles = createListFilter<string>((path) => /(?:^|\/)\.indexignore$/.test(path))
+const filterTemplates = createPathListFilter(isTemplatePath)
+const filterBlobFiles = createPathListFilter(isPossibleBlobFile)
+const filterDockerfiles = createPathListFilter(isDockerfile)
+const filterIndexIgnoreFiles = createPathListFilter<string>((path) => /(?:^|\/)\.indexignore$/.test(path))
 
 const computeLayoutFromPaths = memoizePerObject((files: readonly string[]) =>
   memoizePerObject((recipes: readonly string[]) =>
@@ -90,28 +90,28 @@ function detectCatalogRoots(
   paths: readonly string[],
   recipes: readonly string[],
   ignores: readonly string[],
-  peek: PeekFileText | undefined,
+  peek: FileTextPrefixReader | undefined,
 ): readonly CatalogRoot[] {
   const files = paths.map((path) => ({ path, names: path.split('/') }))
   const roots: string[] = []
   const take = (found: Iterable<string>, confirm = true) => {
     for (const root of [...new Set(found)].sort())
-      if (!roots.some((other) => isPathBelow(root, other) || isPathBelow(other, root) || root === other))
+      if (!roots.some((other) => isPathUnder(root, other) || isPathUnder(other, root) || root === other))
         if (!confirm || hasBlobsInDirectory(root, files, peek)) roots.push(root)
   }
   take(findRootsInCatalogsDirectory(files))
   take(
-    findCatalogRootsBelowVersions(
+    findCatalogRootsUnderVersions(
       files.filter(({ names }) => isVersionName(names[0]) || catalogParentNames.has(names[0] ?? '')),
     ),
   )
-  take(findVersionRootsBelowCatalog(files))
-  take(findProductRootsBelowCatalog(files))
-  take(findSuffixedCatalogRoots(files))
+  take(findVersionRootsUnderCatalog(files))
+  take(findProductCatalogRoots(files))
+  take(findCatalogPrefixedRoots(files))
   take(findSingleCatalogRoot(files))
   if (roots.length === 0) take(findNestedCatalogRoots(files, peek !== undefined))
   if (roots.length === 0 && peek) take(findRootsByPackageBlobs(files, ignores, peek), false)
-  return moveRootsBelowDockerfiles(roots, files, recipes, ignores)
+  return moveRootsToDockerfileSubdirectory(roots, files, recipes, ignores)
     .map((root) => toCatalogRoot(root, findVersionInPath(root)))
     .sort(compareCatalogs)
 }
@@ -120,7 +120,7 @@ function detectCatalogRoots(
  * L5 variant: `catalog/v4.16/Dockerfile` next to `catalog/v4.16/<directory>`. opm reads every file in a catalog and
  * rejects a Dockerfile, so the image can only contain the directory. Therefore, the directory is the catalog.
  */
-function moveRootsBelowDockerfiles(
+function moveRootsToDockerfileSubdirectory(
   roots: readonly string[],
   files: readonly PathWithSegments[],
   recipes: readonly string[],
@@ -129,7 +129,7 @@ function moveRootsBelowDockerfiles(
   const inRoots = new Set(recipes.map(getParentDirectory))
   return roots.map((root) => {
     if (!inRoots.has(root) || ignores.includes(`${root}/.indexignore`)) return root
-    const inside = files.filter(({ path }) => isPathBelow(path, root))
+    const inside = files.filter(({ path }) => isPathUnder(path, root))
     const [only = root, ...more] = new Set(
       inside.map(({ names }) => names.slice(0, root.split('/').length + 1).join('/')),
     )
@@ -155,7 +155,7 @@ export function addNewCatalogsToLayout(
   base: RepositoryLayout,
   resultPaths: readonly string[],
   configured: Config['catalogs'],
-  peek?: PeekFileText,
+  peek?: FileTextPrefixReader,
 ): RepositoryLayout {
   if (configured.length > 0) return base
   const shapes = new Set(
@@ -166,7 +166,7 @@ export function addNewCatalogsToLayout(
   const found = detectLayout(resultPaths, [], peek).catalogs.filter(
     ({ root }) =>
       shapes.has(toVersionlessPath(root)) &&
-      !known.some((other) => other === root || isPathBelow(root, other) || isPathBelow(other, root)),
+      !known.some((other) => other === root || isPathUnder(root, other) || isPathUnder(other, root)),
   )
   if (found.length === 0) return base
   return { ...base, catalogs: [...base.catalogs, ...found].sort(compareCatalogs) }
@@ -177,7 +177,7 @@ interface PathWithSegments {
   readonly names: readonly string[]
 }
 
-function toConfiguredCatalog({ path, version }: Config['catalogs'][number]): CatalogRoot {
+function parseConfiguredCatalogRoot({ path, version }: Config['catalogs'][number]): CatalogRoot {
   const root = path.replace(/^(?:\.\/)+/, '').replace(/\/+$/, '')
   const normal = root === '.' ? '' : root
   return toCatalogRoot(
@@ -213,7 +213,7 @@ function findRootsInCatalogsDirectory(files: readonly PathWithSegments[]): strin
 }
 
 /** L3, L4: `<version>/catalog/...`, also below a directory such as `fbc/`. */
-function findCatalogRootsBelowVersions(files: readonly PathWithSegments[]): string[] {
+function findCatalogRootsUnderVersions(files: readonly PathWithSegments[]): string[] {
   const found: string[] = []
   for (const { names } of files)
     for (const at of [0, 1])
@@ -223,7 +223,7 @@ function findCatalogRootsBelowVersions(files: readonly PathWithSegments[]): stri
 }
 
 /** L5: `catalog/<version>/...`. */
-function findVersionRootsBelowCatalog(files: readonly PathWithSegments[]): string[] {
+function findVersionRootsUnderCatalog(files: readonly PathWithSegments[]): string[] {
   return files
     .filter(({ names }) => names[0] === 'catalog' && names.length >= 3 && isVersionName(names[1]))
     .map(({ names }) => names.slice(0, 2).join('/'))
@@ -233,7 +233,7 @@ function findVersionRootsBelowCatalog(files: readonly PathWithSegments[]): strin
  * L6: `catalog/<product>-<version>/file` and `catalog/<product>/file`, one catalog each. All directories must share the
  * product, so a single package directory whose name ends in numbers does not match.
  */
-function findProductRootsBelowCatalog(files: readonly PathWithSegments[]): string[] {
+function findProductCatalogRoots(files: readonly PathWithSegments[]): string[] {
   const inside = files.filter(({ names }) => names[0] === 'catalog')
   if (inside.some(({ names }) => names.length === 2)) return []
   const children = new Set(inside.map(({ names }) => names[1] ?? ''))
@@ -243,7 +243,7 @@ function findProductRootsBelowCatalog(files: readonly PathWithSegments[]): strin
 }
 
 /** L7, L8 and the second tree of L5: `catalog-<something>/...`, or a version below it. */
-function findSuffixedCatalogRoots(files: readonly PathWithSegments[]): string[] {
+function findCatalogPrefixedRoots(files: readonly PathWithSegments[]): string[] {
   return files
     .filter(
       ({ names }) =>
@@ -267,7 +267,7 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
     ({ names }) =>
       catalogParentNames.has(names[0] ?? '') || (confirmed && !ignoredDirectories.has(names[0] ?? '')),
   )
-  const found: string[] = findCatalogRootsBelowVersions(trusted)
+  const found: string[] = findCatalogRootsUnderVersions(trusted)
   for (const { names } of trusted) {
     if (names[1] !== 'catalog' && names[1] !== 'catalogs') continue
     if (names.length >= 4 && isVersionName(names[2])) found.push(names.slice(0, 3).join('/'))
@@ -275,7 +275,7 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
   }
   // Checks the deepest directories first, because `fbc/catalog/v4.20` rules out `fbc/catalog`.
   const versions = found.filter((root) => isVersionName(root.split('/').at(-1)))
-  return [...versions, ...found.filter((root) => !versions.some((inner) => isPathBelow(inner, root)))]
+  return [...versions, ...found.filter((root) => !versions.some((inner) => isPathUnder(inner, root)))]
 }
 
 /**
@@ -286,13 +286,13 @@ function findNestedCatalogRoots(files: readonly PathWithSegments[], confirmed: b
 function findRootsByPackageBlobs(
   files: readonly PathWithSegments[],
   ignores: readonly string[],
-  peek: PeekFileText,
+  peek: FileTextPrefixReader,
 ): string[] {
   const holders = new Map<string, number>()
   let peeks = 0
   for (const { path, names } of files) {
     if (names.slice(0, -1).some((name) => ignoredDirectories.has(name))) continue
-    if (++peeks > maxSearchFileReads) break
+    if (++peeks > maxFallbackSearchFileReads) break
     const text = peek(path) ?? ''
     // A template also contains packages and is next to the catalog that is rendered from it.
     if (!hasSchemaDeclaration(text, 'olm.package') || isTemplateText(text)) continue
@@ -336,12 +336,12 @@ function isVersionName(name: string | undefined): boolean {
 function hasBlobsInDirectory(
   root: string,
   files: readonly PathWithSegments[],
-  peek: PeekFileText | undefined,
+  peek: FileTextPrefixReader | undefined,
 ): boolean {
   if (!peek) return true
   let left = maxFileReadsPerCandidate
   for (const { path } of files) {
-    if (!isPathBelow(path, root)) continue
+    if (!isPathUnder(path, root)) continue
     if (/"?schema"?\s*:\s*["']?olm\.[a-z]/i.test(peek(path) ?? '')) return true
     if (--left === 0) return false
   }

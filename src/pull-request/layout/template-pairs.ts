@@ -3,9 +3,9 @@
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '@catalog-bot/fbc/facts/catalog'
 import { pathPlaceholderPattern, type TemplateConfig } from '../../config/templates.ts'
-import { hasPathBelow, findPathsBelow } from '../sorted-paths.ts'
-import { createListFilter } from '../incremental-list.ts'
-import { isPathBelow, type RepositoryLayout } from './layout.ts'
+import { hasPathUnder, findPathsUnder } from '../sorted-paths.ts'
+import { createPathListFilter } from '../incremental-list.ts'
+import { isPathUnder, type RepositoryLayout } from './layout.ts'
 
 const templateFilePattern = /\.(?:ya?ml|json)$/
 
@@ -19,7 +19,7 @@ export interface TemplatePair {
 }
 
 /** Whether the name of a catalog path is that of a file. Otherwise, it is a directory. */
-export function isCatalogFilePath(catalog: string): boolean {
+export function hasTemplateFileExtension(catalog: string): boolean {
   return templateFilePattern.test(catalog)
 }
 
@@ -54,16 +54,16 @@ export function findTouchedTemplatePairs(
   const stated = findConfiguredPairs(inputs)
   // The configuration overrides the layout.
   const configuredPaths = new Set(stated.flatMap(({ template, catalog }) => [template, catalog]))
-  const recognised = dropAmbiguousPairs([...findPairsByLayout(inputs)]).filter(
+  const recognised = dropAmbiguousTemplatePairs([...findTemplatePairsByLayout(inputs)]).filter(
     ({ template, catalog }) => !configuredPaths.has(template) && !configuredPaths.has(catalog),
   )
   const isTouched = ({ template, catalog }: TemplatePair) =>
-    touched.some((path) => path === template || path === catalog || isPathBelow(path, catalog))
+    touched.some((path) => path === template || path === catalog || isPathUnder(path, catalog))
   return [
     ...stated.filter(isTouched),
     ...recognised
       .filter(isTouched)
-      .filter(({ catalog }) => inputs.trees.some((paths) => hasPathBelow(paths, catalog))),
+      .filter(({ catalog }) => inputs.trees.some((paths) => hasPathUnder(paths, catalog))),
   ].sort((a, b) => compareStrings(a.template, b.template) || compareStrings(a.catalog, b.catalog))
 }
 
@@ -73,7 +73,7 @@ function findConfiguredPairs({ trees, stated }: TemplatePairInputs): readonly Te
       return [{ template, catalog, isStated: true, offer }]
     const pattern = toTemplatePattern(template)
     const above = template.slice(0, Math.max(0, template.lastIndexOf('/', template.indexOf('{'))))
-    return flattenDistinct(trees.map((paths) => findPathsBelow(paths, above))).flatMap((path) => {
+    return flattenAndDeduplicate(trees.map((paths) => findPathsUnder(paths, above))).flatMap((path) => {
       const groups = pattern.exec(path)?.groups
       if (!groups) return []
       const rendered = catalog.replace(pathPlaceholderPattern, (_match, name: string) => groups[name] ?? '')
@@ -107,7 +107,7 @@ const templateFolderPattern = /^(?:catalog-templates?|veneer|templates)\/(?<name
 const singleCatalogTemplatePattern =
   /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
-const filterPairableTemplates = createListFilter<string>(
+const filterTemplatesMatchingLayouts = createPathListFilter<string>(
   (path) =>
     templateFilePattern.test(path) &&
     [operatorTemplatePattern, templateFolderPattern, singleCatalogTemplatePattern].some((pattern) =>
@@ -115,16 +115,16 @@ const filterPairableTemplates = createListFilter<string>(
     ),
 )
 
-function flattenDistinct(lists: readonly (readonly string[])[]): readonly string[] {
+function flattenAndDeduplicate(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())]
 }
 
-function* findPairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Generator<TemplatePair> {
+function* findTemplatePairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Generator<TemplatePair> {
   const roots = new Set(layout.catalogs.map(({ root }) => root))
   const pair = (template: string, catalog: string) =>
     ({ template, catalog, isStated: false, offer: 'none' }) as const
   const mappings = new Map<string, CatalogNamesByTemplate | undefined>()
-  for (const path of flattenDistinct(trees.map(filterPairableTemplates))) {
+  for (const path of flattenAndDeduplicate(trees.map(filterTemplatesMatchingLayouts))) {
     const { directory, file = '' } = operatorTemplatePattern.exec(path)?.groups ?? {}
     if (directory !== undefined) {
       if (!mappings.has(directory)) mappings.set(directory, parseCatalogMapping(ciYaml(directory)))
@@ -143,7 +143,7 @@ function* findPairsByLayout({ trees, layout, ciYaml }: TemplatePairInputs): Gene
 }
 
 /** Omits catalogs with several templates, because the purpose of those templates is unknown. */
-function dropAmbiguousPairs(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
+function dropAmbiguousTemplatePairs(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
   const templates = new Map<string, number>()
   for (const { catalog } of pairs) templates.set(catalog, (templates.get(catalog) ?? 0) + 1)
   return pairs.filter(({ catalog }) => templates.get(catalog) === 1)

@@ -6,7 +6,7 @@ import type { TextPosition } from '@catalog-bot/fbc/go/text-position'
 import { findRepeatedKey } from '../../config/repeated-key.ts'
 import { isTemplatePath } from '../layout/template-path.ts'
 
-export interface ListedReference {
+export interface CompositeImageListEntry {
   readonly name: string
   readonly image: string
   readonly mark: TextPosition
@@ -17,9 +17,9 @@ export interface ListedReference {
   readonly text: string
 }
 
-export interface ReferenceList {
+export interface CompositeImageList {
   /** In file order. Names are unique, even if case is ignored. */
-  readonly references: readonly ListedReference[]
+  readonly references: readonly CompositeImageListEntry[]
   /** The lines before the first entry and after the last entry. */
   readonly frame: string
   /** The strings at the top level of the list: `name`, `repo`, and `tag`. */
@@ -27,17 +27,17 @@ export interface ReferenceList {
 }
 
 /** In bytes. Enough for thousands of entries. Real lists have dozens. */
-const maxReferenceListFileBytes = 1024 * 1024
+const maxCompositeImageListFileBytes = 1024 * 1024
 // Readers disagree on line separators other than LF, and invisible characters hide an edit.
 const printableTextPattern = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const yamlKeyPattern = /^[A-Za-z][A-Za-z0-9_-]*$/
-const entryNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const compositeListEntryNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 // Unquoted text that YAML 1.1 or 1.2 reads as another type.
-const nonStringScalarPattern =
+const nonStringYamlScalarPattern =
   /^(?:true|false|yes|no|on|off|y|n|null|[-+.0-9_]+|[0-9][0-9_.]*e[-+]?[0-9]+|0[xob][0-9a-f_]+)$/i
 
 /** Checks only the path. */
-export function canBeReferenceList(path: string): boolean {
+export function isPossibleCompositeImageListPath(path: string): boolean {
   const names = path.split('/')
   if (names.length > 3 || names.some((name) => name.startsWith('.')) || names[0] === 'operators') return false
   return (
@@ -52,8 +52,8 @@ export function canBeReferenceList(path: string): boolean {
  * keys, tags, keys or names that differ only in case, several documents, or characters that some parsers treat as line
  * ends.
  */
-export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined {
-  if (bytes.length > maxReferenceListFileBytes) return undefined
+export function parseCompositeImageList(bytes: Uint8Array): CompositeImageList | undefined {
+  if (bytes.length > maxCompositeImageListFileBytes) return undefined
   const text = decodeUtf8(bytes)
   if (text === undefined || !printableTextPattern.test(text)) return undefined
   const lines = new LineCounter()
@@ -88,7 +88,7 @@ export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined
   const rows = text.split('\n')
   const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
   const head = markOf(list.key).line
-  const references: ListedReference[] = []
+  const references: CompositeImageListEntry[] = []
   let previous = head
   for (const item of list.value.items) {
     if (!isMap(item) || item.flow === true) return undefined
@@ -98,7 +98,12 @@ export function parseReferenceList(bytes: Uint8Array): ReferenceList | undefined
       return undefined
     const name = entry.get('name')?.value as Scalar<string> | undefined
     const image = entry.get('image')?.value as Scalar<string> | undefined
-    if (!name || !image || !entryNamePattern.test(name.value) || !/^[\x21-\x7e]+$/.test(image.value))
+    if (
+      !name ||
+      !image ||
+      !compositeListEntryNamePattern.test(name.value) ||
+      !/^[\x21-\x7e]+$/.test(image.value)
+    )
       return undefined
     const first = Math.min(...scalars.map((node) => markOf(node).line))
     const last = Math.max(...scalars.map(lastLine))
@@ -142,7 +147,7 @@ function isPlainScalar(node: unknown, text: string): node is Scalar<string> {
   if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return false
   const source = text.slice(node.range[0], node.range[1])
   if (source === '' || /[\n\\]/.test(source)) return false
-  if (node.type === 'PLAIN') return source === node.value && !nonStringScalarPattern.test(source)
+  if (node.type === 'PLAIN') return source === node.value && !nonStringYamlScalarPattern.test(source)
   return node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE'
 }
 

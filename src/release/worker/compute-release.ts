@@ -19,25 +19,28 @@ import { findReleaseProblems } from '../../checks/bundles/release-problems.ts'
 import { describeChangeLines } from '../../report/describe-change.ts'
 import type { TreeReader } from '../../ports/repository.ts'
 import {
-  filterBundleEntries,
-  hasManifestFile,
+  filterEntriesInBundleDirectory,
+  hasManifestsDirectory,
   readBundleFiles,
   maxTouchedBundleBytes,
 } from '../../catalogs/read-bundle-files.ts'
-import { openPackageAtBase, readRegularFile, type PackageReader } from './package-at-base.ts'
+import { openBasePackageReader, readRegularFile, type BasePackageReader } from './package-at-base.ts'
 import type { BundleImage, ReleaseRequest, ReleaseResult } from './release-messages.ts'
 
-type ReleaseInput = Omit<ReleaseRequest, 'mirror' | 'budget'>
+type ReleaseComputationInput = Omit<ReleaseRequest, 'mirror' | 'budget'>
 type RejectedRelease = Extract<ReleaseResult, { kind: 'refused' }>
 
 /** Limit in bytes for all files of a release. The largest public one has a tenth of this. */
 const maxReleaseFileBytes = 256 * 1024 * 1024
-const maxSettingsBytes = 256 * 1024
+const maxReleaseSettingsFileBytes = 256 * 1024
 /** The other problems usually follow from the first ones. */
-const maxShownProblems = 3
+const maxDisplayedReleaseProblems = 3
 
-/** Rejects with a GitError, TooLargeError or Unwritable. */
-export async function computeRelease(order: ReleaseInput, repository: TreeReader): Promise<ReleaseResult> {
+/** Rejects with a GitError, ChangeTooLargeError or Unwritable. */
+export async function computeRelease(
+  order: ReleaseComputationInput,
+  repository: TreeReader,
+): Promise<ReleaseResult> {
   const { tree, directory, version, image } = order
   if (!isSafePathSegment(directory))
     return createRejectedRelease('the name of its package directory contains unsupported characters')
@@ -45,16 +48,16 @@ export async function computeRelease(order: ReleaseInput, repository: TreeReader
     return createRejectedRelease('its directory name contains unsupported characters')
   const entries = await repository.list(tree, `operators/${directory}`)
   const root = `operators/${directory}/${version}`
-  const its = filterBundleEntries(entries, root)
-  if (!hasManifestFile(its, root)) return createUnwantedReleaseResult('its directory no longer exists')
-  const config = await readSettingsText(repository, its, [
+  const its = filterEntriesInBundleDirectory(entries, root)
+  if (!hasManifestsDirectory(its, root)) return createSkippedReleaseResult('its directory no longer exists')
+  const config = await readPackageSettingsFile(repository, its, [
     `${root}/release-config.yaml`,
     `${root}/release-config.yml`,
   ])
-  if (!config) return createUnwantedReleaseResult('it has no release-config.yaml')
-  const ciYaml = await readSettingsText(repository, entries, [`operators/${directory}/ci.yaml`])
+  if (!config) return createSkippedReleaseResult('it has no release-config.yaml')
+  const ciYaml = await readPackageSettingsFile(repository, entries, [`operators/${directory}/ci.yaml`])
   const plan = planRelease(ciYaml, config)
-  if (plan.ok === 'nothing') return createUnwantedReleaseResult(plan.why)
+  if (plan.ok === 'nothing') return createSkippedReleaseResult(plan.why)
   if (!plan.ok) return createRejectedRelease(plan.error)
   const files = await readBundleFiles(repository, its, root, { left: maxTouchedBundleBytes })
   const { bundle } = readRegistryBundle(files)
@@ -63,7 +66,7 @@ export async function computeRelease(order: ReleaseInput, repository: TreeReader
     return createRejectedRelease(
       'its name or its package name is too long or contains unsupported characters',
     )
-  const base = openPackageAtBase(repository, tree, directory, entries)
+  const base = openBasePackageReader(repository, tree, directory, entries)
   if (await isBundleInAllCatalogs(bundle.csv.name, plan.value, base)) return { kind: 'done' }
   if (!image) return { kind: 'awaited' }
   const rendered = toReleasedBundle(bundle, image)
@@ -103,8 +106,8 @@ function toReleasedBundle(
 async function prepareReleaseFiles(
   bundle: ReleasedBundle,
   { templates, isMergedByItself }: ReleasePlan,
-  { tree, directory, config }: ReleaseInput,
-  { repository, base }: { readonly repository: TreeReader; readonly base: PackageReader },
+  { tree, directory, config }: ReleaseComputationInput,
+  { repository, base }: { readonly repository: TreeReader; readonly base: BasePackageReader },
 ): Promise<ReleaseResult> {
   const made = computeReleaseFiles(await base.read(templates), bundle, templates)
   if (!made.ok) return createRejectedRelease(made.error)
@@ -116,7 +119,7 @@ async function prepareReleaseFiles(
   const file = `operators/${directory}/catalog-templates/${template}`
   const problems = findReleaseProblems(changes, { directory, file }, config)
   if (problems.length > 0)
-    return createRejectedRelease(formatProblems(problems.map(({ what, rule }) => `${what} (${rule})`)))
+    return createRejectedRelease(formatReleaseProblems(problems.map(({ what, rule }) => `${what} (${rule})`)))
   const change = { paths: [], catalogs: changes, references: [] }
   const graph = renderChangeAsMermaid(change)
   const { name = '', package: its = directory } = bundle.withMetadata
@@ -136,16 +139,16 @@ async function prepareReleaseFiles(
   }
 }
 
-function formatProblems(problems: readonly string[]): string {
-  const more = problems.length - maxShownProblems
-  const shown = problems.slice(0, maxShownProblems).join('; ')
+function formatReleaseProblems(problems: readonly string[]): string {
+  const more = problems.length - maxDisplayedReleaseProblems
+  const shown = problems.slice(0, maxDisplayedReleaseProblems).join('; ')
   return `the resulting catalogs would be invalid: ${shown}${more > 0 ? `; and ${more} more` : ''}`
 }
 
 async function isBundleInAllCatalogs(
   name: string,
   { templates }: ReleasePlan,
-  base: PackageReader,
+  base: BasePackageReader,
 ): Promise<boolean> {
   const { catalogs } = await base.read(templates)
   return templates.every((one) =>
@@ -156,14 +159,14 @@ async function isBundleInAllCatalogs(
   )
 }
 
-async function readSettingsText(
+async function readPackageSettingsFile(
   repository: TreeReader,
   entries: readonly TreePathEntry[],
   paths: readonly string[],
 ): Promise<PackageSettingsFile | undefined> {
   const entry = entries.find(({ path, mode }) => paths.includes(path) && mode.startsWith('100'))
   if (!entry) return undefined
-  const bytes = await readRegularFile(repository, entry, maxSettingsBytes)
+  const bytes = await readRegularFile(repository, entry, maxReleaseSettingsFileBytes)
   return { path: entry.path, text: new TextDecoder().decode(bytes) }
 }
 
@@ -171,6 +174,6 @@ function createRejectedRelease(why: string): RejectedRelease {
   return { kind: 'refused', why }
 }
 
-function createUnwantedReleaseResult(why: string): ReleaseResult {
+function createSkippedReleaseResult(why: string): ReleaseResult {
   return { kind: 'unwanted', why }
 }

@@ -15,7 +15,7 @@ const maxTemplateBytes = 1024 * 1024
 /** GitHub rejects files above 100 MB and warns at half of that. */
 const maxCatalogBytes = 48 * 1024 * 1024
 
-export interface PackageReader {
+export interface BasePackageReader {
   /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
     wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
@@ -23,12 +23,12 @@ export interface PackageReader {
 }
 
 /** `entries`: all below `operators/<directory>`. Names must be plain ones. */
-export function openPackageAtBase(
+export function openBasePackageReader(
   repository: TreeReader,
   tree: TreeSha,
   directory: string,
   entries: readonly TreePathEntry[],
-): PackageReader {
+): BasePackageReader {
   const folder = `operators/${directory}/catalog-templates`
   const templates = new Map<string, Uint8Array>()
   const catalogs = new Map<string, BaseCatalogFile>()

@@ -4,20 +4,20 @@ import { GitError, isGitError } from '../../adapters/git/git-error.ts'
 import { createReadOnlyMirrorOpener } from '../../adapters/git/read-only-mirror.ts'
 import { serveWorkerRequests } from '../../adapters/workers/answer-orders.ts'
 import { preventPrototypePollution } from '../../adapters/workers/guarded-process.ts'
-import { TooLargeError } from '../../catalogs/evaluation-budget.ts'
+import { ChangeTooLargeError } from '../../catalogs/evaluation-budget.ts'
 import { UnsafeOverwriteError } from './package-at-base.ts'
 import type { ReleaseResponse, ReleaseRequest } from './release-messages.ts'
 import { computeRelease } from './compute-release.ts'
 
-const openReadOnlyMirrorAt = createReadOnlyMirrorOpener()
+const openReadOnlyGitMirror = createReadOnlyMirrorOpener()
 
 async function handleReleaseRequest(order: ReleaseRequest): Promise<ReleaseResponse> {
-  const repository = await openReadOnlyMirrorAt(order.mirror, { maxPaths: order.budget.paths })
+  const repository = await openReadOnlyGitMirror(order.mirror, { maxPaths: order.budget.paths })
   try {
     return await computeRelease(order, repository)
   } catch (error) {
     if (
-      error instanceof TooLargeError ||
+      error instanceof ChangeTooLargeError ||
       error instanceof UnsafeOverwriteError ||
       isGitError(error, 'too-large')
     )

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { toCommitSha, toPullNumber } from '../../pull-request/ids.ts'
 import { queueBranchPrefix, temporaryBranchPrefix } from '../../policy/temporary-branch.ts'
 import { checkNamePrefix } from '../../report/report.ts'
-import { ownBranchPrefix } from '../../ports/forge.ts'
+import { botBranchPrefix } from '../../ports/forge.ts'
 import type { PassingCommitStatus } from '../../merge/rejected-pulls.ts'
 import type { Job } from '../../ports/store.ts'
 import { postgresSafeNameSchema } from './push-of-delivery.ts'
@@ -173,7 +173,7 @@ function isBotCommentEvent(
 
 /** Merge queue branches and branches of our own pull requests. Nothing is published from them. */
 const isTemporaryBranch = (branch: string): boolean =>
-  [temporaryBranchPrefix, queueBranchPrefix, ownBranchPrefix].some((prefix) => branch.startsWith(prefix))
+  [temporaryBranchPrefix, queueBranchPrefix, botBranchPrefix].some((prefix) => branch.startsWith(prefix))
 
 interface RepositoryEvent {
   readonly repository: { readonly name: string; readonly owner: { readonly login: string } }

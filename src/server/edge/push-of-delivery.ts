@@ -1,7 +1,7 @@
 // Finds who pushed a head. Only the signed delivery says so; missing or contradictory data is treated as unknown.
 import { z } from 'zod'
 import { toCommitSha, toPullNumber, toUserId } from '../../pull-request/ids.ts'
-import type { RecordedPush } from '../../ports/pull-memory.ts'
+import type { RecordedHeadPush } from '../../ports/pull-memory.ts'
 
 /** Postgres accepts neither NUL nor unpaired surrogates. */
 export const postgresSafeNameSchema = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
@@ -22,7 +22,7 @@ const pushPayloadSchema = z.object({
  * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
  * request counts as the pusher of its head; reopening proves nothing.
  */
-export function parsePushFromDelivery(event: string, body: unknown): RecordedPush | undefined {
+export function parsePushFromDelivery(event: string, body: unknown): RecordedHeadPush | undefined {
   if (event !== 'pull_request') return undefined
   const value = pushPayloadSchema.safeParse(body).data
   if (!value) return undefined

@@ -1,6 +1,6 @@
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { JobContext } from '../../jobs/job-context.ts'
 import type { PullEvaluation } from '../../evaluate/evaluate-snapshot.ts'
@@ -13,7 +13,7 @@ import { executeFreezeCommand } from '../../merge/freeze-commands.ts'
  */
 export async function executeCommentCommands(
   { snapshot, commands }: Pick<PullEvaluation, 'snapshot' | 'commands'>,
-  ctx: JobContext<PullMemory & MergeFreezes & JobQueue & StateStore>,
+  ctx: JobContext<PullHistoryStore & MergeFreezes & JobQueue & StateStore>,
 ): Promise<boolean> {
   const { app, forge } = ctx
   let changesStops = false

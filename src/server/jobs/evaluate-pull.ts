@@ -4,8 +4,8 @@ import { toCheckQuestionKey, type CheckQuestion } from '../../checks/questions.t
 import type { PullNumber } from '../../pull-request/ids.ts'
 import type { PullSnapshot } from '../../pull-request/snapshot.ts'
 import { toRepositoryKey } from '../../pull-request/repository-key.ts'
-import type { CheckAnswer } from '../../catalogs/gather-answers.ts'
-import type { EvaluationHints } from '../../evaluate/worker/evaluation-pool.ts'
+import type { CheckQuestionAnswer } from '../../catalogs/gather-answers.ts'
+import type { EvaluationSchedulingHints } from '../../evaluate/worker/evaluation-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
@@ -33,7 +33,7 @@ import { recordPullOnUnhandledBranch } from '../../evaluate/record-unserved-pull
 import { recoverPendingMerge } from '../../merge/recover-pending-merge.ts'
 import { toVerdictRecord, publishEvaluation } from '../../evaluate/publish-evaluation.ts'
 import { formatStatusPageUrl } from '../../jobs/status-page-url.ts'
-import type { Forge, OwnReports, PullSize } from '../../ports/forge.ts'
+import type { Forge, BotReports, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from '../../jobs/job-context.ts'
 import type { JobSlot } from '../../jobs/job-scheduler.ts'
 
@@ -64,7 +64,7 @@ async function evaluatePullInJobSlot(
   const { store } = ctx.app
   triggerCrashPoint('job-taken')
   for (let attempt = 0; attempt < maxEvaluationRestarts; attempt++) {
-    const answers = new Map<string, CheckAnswer>()
+    const answers = new Map<string, CheckQuestionAnswer>()
     const evaluated = await readAndEvaluatePull(job.pull, ctx, slot, answers)
     if (evaluated === undefined) return
     const { evaluation, present } = evaluated
@@ -119,7 +119,7 @@ async function evaluatePullInJobSlot(
 interface EvaluationWithExistingReports {
   readonly evaluation: PullEvaluation
   /** Our comment and check runs when the pull request was read; absent if not read. */
-  readonly present: OwnReports | undefined
+  readonly present: BotReports | undefined
 }
 
 /** Returns undefined if the pull request is gone or closed. */
@@ -127,11 +127,11 @@ async function readAndEvaluatePull(
   pull: PullNumber,
   ctx: JobContext<Store>,
   slot: JobSlot,
-  answers: Map<string, CheckAnswer>,
+  answers: Map<string, CheckQuestionAnswer>,
 ): Promise<EvaluationWithExistingReports | undefined> {
   const { forge, app } = ctx
   let size: PullSize | undefined
-  let present: OwnReports | undefined
+  let present: BotReports | undefined
   const snapshot = await forge.readSnapshot(pull, {
     onCounts: async ({ author, size: counted }) => {
       size = counted
@@ -179,11 +179,11 @@ async function readAndEvaluatePull(
   }
   await slot.yieldToLightJobs()
   const started = performance.now()
-  const hints: EvaluationHints = {
+  const hints: EvaluationSchedulingHints = {
     size,
     onLong: () => slot.setCost('heavy', toRepositoryAuthorKey(fetched.author, forge)),
   }
-  const onAnswer = (question: CheckQuestion, answer: CheckAnswer) =>
+  const onAnswer = (question: CheckQuestion, answer: CheckQuestionAnswer) =>
     void answers.set(toCheckQuestionKey(question), answer)
   const evaluation = await evaluateSnapshot(fetched, ctx, hints, { onAnswer })
   if (evaluation.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {

@@ -2,7 +2,7 @@
 import type { PullSnapshot, PullComment } from '../../pull-request/snapshot.ts'
 import { triggerCrashPoint } from '../../jobs/crash-point.ts'
 import { recoverMerge } from '../../merge/recover-merges.ts'
-import type { OwnReports } from '../../ports/forge.ts'
+import type { BotReports } from '../../ports/forge.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from '../../jobs/job-context.ts'
 import { requeuePull } from '../../jobs/requeue-pull.ts'
@@ -22,7 +22,7 @@ import { toCodeSpan, escapeMarkdown } from '../../report/escape.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
-import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import { executeCommentCommands } from './answer-commands.ts'
 import { fetchConsistentSnapshot } from '../../evaluate/fetch-consistent.ts'
@@ -35,7 +35,7 @@ const maxCommandAgeMs = 3600_000
 const undecidedCommandRetrySeconds = 60
 
 type ClosedPullCommandContext = JobContext<
-  Required<PullMemory> & MergeFreezes & Cache & JobQueue & StateStore
+  Required<PullHistoryStore> & MergeFreezes & Cache & JobQueue & StateStore
 >
 
 /** Seconds until retry while a merge on its branch is in progress. */
@@ -45,7 +45,7 @@ const pendingMergeRetrySeconds = 5
 export async function handleClosedPull(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
-  present?: OwnReports,
+  present?: BotReports,
 ): Promise<void> {
   await cleanUpClosedPull(snapshot, ctx, present)
   await executeClosedPullCommands(snapshot, ctx)
@@ -54,7 +54,7 @@ export async function handleClosedPull(
 async function cleanUpClosedPull(
   snapshot: PullSnapshot,
   ctx: JobContext<Store>,
-  present: OwnReports | undefined,
+  present: BotReports | undefined,
 ): Promise<void> {
   const { app, forge } = ctx
   await app.store.dropReady(forge.repository, [snapshot.pull])

@@ -1,7 +1,7 @@
 // Rebuilds changed catalogs after a push: dispatches the configured workflow or event once per commit and reports the
 // outcome on the commit.
 import { type CommitSha } from '../../pull-request/ids.ts'
-import { isPathBelow, type CatalogRoot } from '../../pull-request/layout/layout.ts'
+import { isPathUnder, type CatalogRoot } from '../../pull-request/layout/layout.ts'
 import { findChangedSymlinks } from '../../evaluate/changed-links.ts'
 import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import type { Config } from '../../config/config.ts'
@@ -148,7 +148,7 @@ async function findChangedCatalogs(
     },
   )
   return catalogs
-    .filter(({ root }) => [...changes, ...links].some(({ path }) => isPathBelow(path, root)))
+    .filter(({ root }) => [...changes, ...links].some(({ path }) => isPathUnder(path, root)))
     .flatMap(getCatalogNames)
 }
 

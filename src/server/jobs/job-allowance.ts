@@ -2,7 +2,7 @@
 // requests to an allowance that refills over time. If it is used up, the job waits in the queue and later deliveries
 // join it.
 import { z } from 'zod'
-import { toPullKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
+import { toPullRequestKey, toRepositoryKey } from '../../pull-request/repository-key.ts'
 import { defineCacheNamespace, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
@@ -45,7 +45,9 @@ export async function loadJobRequestQuota(
   const allowance = requestQuotaByJobKind[job.kind]
   if (allowance === undefined) return undefined
   const own =
-    job.kind === 'pull' ? toPullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
+    job.kind === 'pull'
+      ? toPullRequestKey(job.repository, job.pull)
+      : JSON.stringify({ ...job, installation: 0 })
   const author =
     job.kind === 'pull' ? (await store.findPullRecord(job.repository, job.pull))?.author : undefined
   const theirs =

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CommitSha } from '../../pull-request/ids.ts'
-import { findContainingCatalog, isPathBelow, type CatalogRoot } from '../../pull-request/layout/layout.ts'
+import { findContainingCatalog, isPathUnder, type CatalogRoot } from '../../pull-request/layout/layout.ts'
 import { classifyPath } from '../../pull-request/layout/classify-path.ts'
 import {
   createCatalogUrlKeys,
@@ -18,7 +18,7 @@ import {
   readOwnershipAuthority,
 } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
-import { readTextBlob } from '../../catalogs/catalog-loader.ts'
+import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readRepositoryLayout } from '../../catalogs/find-layout.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import { isGitError } from '../../adapters/git/git-error.ts'
@@ -72,7 +72,7 @@ async function recordCatalogsAtCommit(
   const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
   for (const [at, { root, version }] of roots.entries()) {
     const content = createHash('sha256').update(`${owners.digest}\n`)
-    for (const { path, oid } of entries) if (isPathBelow(path, root)) content.update(`${path} ${oid}\n`)
+    for (const { path, oid } of entries) if (isPathUnder(path, root)) content.update(`${path} ${oid}\n`)
     const catalog: RecordedCatalog = {
       key: keys[at] ?? root,
       root,
@@ -107,7 +107,7 @@ async function readPackageOwnerLookup(
   layout: Parameters<typeof findContainingCatalog>[1],
   entries: readonly {
     readonly path: string
-    readonly oid: Parameters<typeof readTextBlob>[1]
+    readonly oid: Parameters<typeof readTextBlobOrEmpty>[1]
     readonly mode: string
   }[],
   { repository }: JobContext,
@@ -126,7 +126,7 @@ async function readPackageOwnerLookup(
   const digest = createHash('sha256').update(JSON.stringify(config.owners))
   for (const { path, oid, mode } of entries)
     if (needed.has(path) && mode.startsWith('100')) {
-      textByPath.set(path, await readTextBlob(repository, oid))
+      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
       digest.update(`${path} ${oid}\n`)
     }
   const existing = new Set(paths)

@@ -1,6 +1,6 @@
 // Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
 import type { CommitSha, PullNumber } from '../../pull-request/ids.ts'
-import { toPullKey } from '../../pull-request/repository-key.ts'
+import { toPullRequestKey } from '../../pull-request/repository-key.ts'
 import { findActiveFreezes, type MergeFreeze } from '../../policy/merge-freeze.ts'
 import { forEachInParallel } from '../../catalogs/gather-answers.ts'
 import { defineCacheNamespace } from '../../ports/cache.ts'
@@ -66,7 +66,7 @@ export async function sweepRepository(
     // A configuration change on the default branch does not move other branches.
     if (!(await isBranchHandledByBot(branch, ctx, { allowCached: true }))) unserved.add(branch)
   }
-  const sweptPullKey = (pull: PullNumber) => toPullKey(job.repository, pull)
+  const sweptPullKey = (pull: PullNumber) => toPullRequestKey(job.repository, pull)
   const before = await app.store.getCached(
     sweptPullCache,
     pulls.map(({ pull }) => sweptPullKey(pull)),

@@ -10,14 +10,14 @@ import { createCatalogLoader } from '../../catalogs/catalog-loader.ts'
 import { openCatalogFileReaderPool } from '../../catalogs/reader-pool.ts'
 import { openEvaluationPool } from '../../evaluate/worker/evaluation-pool.ts'
 import { openReleasePool } from '../../release/worker/release-pool.ts'
-import { openRegistries } from '../../catalogs/registries.ts'
+import { openEvaluationRegistries } from '../../catalogs/registries.ts'
 import { systemClock } from '../../adapters/system-clock.ts'
 import { openForge } from '../../adapters/github/forge.ts'
 import { openTokenClient, type TokenClient } from '../../adapters/github/token-client.ts'
 import { mismatchMarkerPrefix } from '../../report/mismatch-issue.ts'
 import type { Job, JobQueue } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
-import { traceCalls } from '../../ports/tracing.ts'
+import { traceMethodCalls } from '../../ports/tracing.ts'
 import { openStore } from '../../adapters/store/store.ts'
 import type { AppServices } from '../../jobs/job-context.ts'
 import { runJob } from '../jobs/run-job.ts'
@@ -151,7 +151,7 @@ async function sweepOnceInDataFolder(
     }
     const pool = openCatalogFileReaderPool()
     closing.unshift(() => pool.close())
-    const registries = await openRegistries({
+    const registries = await openEvaluationRegistries({
       clock,
       store,
       environment,
@@ -162,7 +162,7 @@ async function sweepOnceInDataFolder(
       log.warn({ err: error }, 'traces could not be exported'),
     )
     closing.unshift(() => tracing.close())
-    const evaluationPool = traceCalls(
+    const evaluationPool = traceMethodCalls(
       openEvaluationPool(settings.budget, settings.concurrency),
       { evaluate: 'look.look' },
       tracing,

@@ -9,23 +9,23 @@ import { drawPackage } from '@catalog-bot/fbc/graph/drawing'
 import { drawSvg } from '@catalog-bot/fbc/graph/draw-svg'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { CatalogTotals } from '../../ports/page-records.ts'
-import { markup, emptyHtml, wrapSvg, type Html } from '../html.ts'
+import { htmlTemplate, emptyHtml, wrapSvg, type Html } from '../html.ts'
 import { catalogPageUrl, catalogsPageUrl, repositoryPageUrl } from '../../report/page-urls.ts'
 import { renderTable, type Breadcrumb, type PageContext, type StatusPage } from './status-page.ts'
 import { formatCount, shortenSha, renderTime } from './page-text.ts'
 
-export interface CatalogsModel {
+export interface CatalogsPageModel {
   readonly repository: RepositoryName
   readonly catalogs: readonly CatalogTotals[]
 }
 
-export interface CatalogModel {
+export interface CatalogPageModel {
   readonly repository: RepositoryName
   readonly catalog: RecordedCatalog
   readonly packages: readonly PackageSummary[]
 }
 
-export interface PackageModel {
+export interface PackagePageModel {
   readonly repository: RepositoryName
   readonly catalog: RecordedCatalog
   readonly package: Omit<RecordedPackage, 'images'>
@@ -56,7 +56,7 @@ function buildBreadcrumbs(
 }
 
 export function renderCatalogsPage(
-  { repository, catalogs }: CatalogsModel,
+  { repository, catalogs }: CatalogsPageModel,
   { now }: PageContext,
 ): StatusPage {
   return {
@@ -71,56 +71,58 @@ export function renderCatalogsPage(
           'No catalogs are recorded yet. catalog-bot records catalogs when it first reads the branch and after every push.',
       },
       catalogs.map(({ key, root, branch, packages, bundles, stranded, commit, recordedAt }) => [
-        markup`<a href="${catalogPageUrl(repository, key)}">${key}</a>`,
-        markup`<code>${root === '' ? '/' : root}</code>`,
-        markup`<code>${branch}</code>`,
+        htmlTemplate`<a href="${catalogPageUrl(repository, key)}">${key}</a>`,
+        htmlTemplate`<code>${root === '' ? '/' : root}</code>`,
+        htmlTemplate`<code>${branch}</code>`,
         packages,
         bundles,
         stranded,
-        markup`<code>${shortenSha(commit)}</code> ${renderTime(recordedAt, now)}`,
+        htmlTemplate`<code>${shortenSha(commit)}</code> ${renderTime(recordedAt, now)}`,
       ]),
     ),
   }
 }
 
 export function renderCatalogPage(
-  { repository, catalog, packages }: CatalogModel,
+  { repository, catalog, packages }: CatalogPageModel,
   { now }: PageContext,
 ): StatusPage {
   return {
     title: `Catalog ${catalog.key}`,
     crumbs: buildBreadcrumbs(repository, catalog),
     hasJson: true,
-    body: markup`${renderCatalogCommitInfo(catalog, now)}${renderTable(
+    body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)}${renderTable(
       {
         label: 'Packages',
         columns: ['Package', 'Default channel', 'Head', '#Versions', 'Newest', 'Owners', 'Notes'],
         empty: 'This catalog has no readable packages.',
       },
       packages.map((one) => [
-        markup`<a href="${catalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && markup`<br /><span class="faint">${one.displayName}</span>`}`,
-        one.defaultChannel === '' ? markup`<span class="faint">none</span>` : one.defaultChannel,
+        htmlTemplate`<a href="${catalogPageUrl(repository, catalog.key, one.name)}">${one.name}</a>${one.displayName !== undefined && htmlTemplate`<br /><span class="faint">${one.displayName}</span>`}`,
+        one.defaultChannel === '' ? htmlTemplate`<span class="faint">none</span>` : one.defaultChannel,
         one.heads.join(', '),
         one.versions,
-        one.newest ?? markup`<span class="faint">none</span>`,
-        one.owners.length === 0 ? markup`<span class="faint">maintainers</span>` : one.owners.join(', '),
-        markup`${one.deprecated !== undefined && markup`<span class="unsure">deprecated</span> `}${one.stranded.length > 0 && markup`<span class="bad">${formatCount(one.stranded.length, 'stranded version')}</span>`}`,
+        one.newest ?? htmlTemplate`<span class="faint">none</span>`,
+        one.owners.length === 0
+          ? htmlTemplate`<span class="faint">maintainers</span>`
+          : one.owners.join(', '),
+        htmlTemplate`${one.deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated</span> `}${one.stranded.length > 0 && htmlTemplate`<span class="bad">${formatCount(one.stranded.length, 'stranded version')}</span>`}`,
       ]),
     )}`,
   }
 }
 
-export function renderPackagePage(model: PackageModel, { now }: PageContext): StatusPage {
+export function renderPackagePage(model: PackagePageModel, { now }: PageContext): StatusPage {
   const { repository, catalog, images, scannedAt } = model
   const { package: its } = model
   return {
     title: its.displayName === undefined ? its.name : `${its.displayName} (${its.name})`,
     crumbs: buildBreadcrumbs(repository, catalog, its.name),
     hasJson: true,
-    body: markup`${renderCatalogCommitInfo(catalog, now)} ${
+    body: htmlTemplate`${renderCatalogCommitInfo(catalog, now)} ${
       its.deprecated !== undefined &&
-      markup`<div class="note bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
-    } ${its.description !== '' && markup`<p>${its.description}</p>`}
+      htmlTemplate`<div class="note bad"><p><strong>This package is deprecated.</strong> ${its.deprecated}</p></div>`
+    } ${its.description !== '' && htmlTemplate`<p>${its.description}</p>`}
 <dl>
 <dt>Owners</dt><dd>${its.owners.length === 0 ? 'No owners are listed, so maintainers are responsible.' : its.owners.join(', ')}</dd>
 <dt>Default channel</dt><dd>${its.defaultChannel === '' ? 'none' : its.defaultChannel}</dd></dl>
@@ -132,12 +134,12 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
       },
       its.channels.map(({ name, heads, entries, isDefault, deprecated }) => [
         name,
-        heads.length === 0 ? markup`<span class="bad">none</span>` : heads.join(', '),
+        heads.length === 0 ? htmlTemplate`<span class="bad">none</span>` : heads.join(', '),
         entries,
-        markup`${isDefault && 'default '}${deprecated !== undefined && markup`<span class="unsure">deprecated:</span> ${deprecated}`}`,
+        htmlTemplate`${isDefault && 'default '}${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated}`}`,
       ]),
     )}
-<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? markup`<p class="faint">${its.channels.length === 0 ? 'This package has no upgrade graph.' : 'The graph has too many edges to show here. Run `catalog-bot graph` to draw it.'}</p>` : markup`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvg(drawSvg(drawPackage(its.graph)))}</figure>`}
+<h2>Upgrade graph</h2>${its.graph === undefined || its.channels.length === 0 ? htmlTemplate`<p class="faint">${its.channels.length === 0 ? 'This package has no upgrade graph.' : 'The graph has too many edges to show here. Run `catalog-bot graph` to draw it.'}</p>` : htmlTemplate`<figure class="scroll" tabindex="0" role="region" aria-label="Upgrade graph">${wrapSvg(drawSvg(drawPackage(its.graph)))}</figure>`}
 <h2>Versions</h2>${renderTable(
       {
         label: 'Versions',
@@ -145,23 +147,27 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
         empty: 'This package has no bundles.',
       },
       its.bundles.map((bundle) => [
-        bundle.version === '' ? markup`<span class="faint">unknown</span>` : bundle.version,
-        markup`<code>${bundle.name}</code>`,
-        bundle.channels.length === 0 ? markup`<span class="faint">none</span>` : bundle.channels.join(', '),
+        bundle.version === '' ? htmlTemplate`<span class="faint">unknown</span>` : bundle.version,
+        htmlTemplate`<code>${bundle.name}</code>`,
+        bundle.channels.length === 0
+          ? htmlTemplate`<span class="faint">none</span>`
+          : bundle.channels.join(', '),
         renderBundleStatusNotes(bundle),
       ]),
     )}
 <h2>What new installations get</h2>${renderInstallModes(its)}
-<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : markup`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderTable(
+<h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : htmlTemplate`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderTable(
       {
         label: 'Images',
         columns: ['Image', 'Digest', 'Last seen', 'Referenced by'],
         empty: 'This package does not reference any images.',
       },
       images.map(({ reference, digest, seenAt, missing, bundles }) => [
-        markup`<code>${reference}</code>`,
-        digest === undefined ? markup`<span class="faint">unknown</span>` : markup`<code>${digest}</code>`,
-        markup`${missing !== undefined && markup`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? markup`<span class="faint">not scanned yet</span>` : renderTime(seenAt, now)}`,
+        htmlTemplate`<code>${reference}</code>`,
+        digest === undefined
+          ? htmlTemplate`<span class="faint">unknown</span>`
+          : htmlTemplate`<code>${digest}</code>`,
+        htmlTemplate`${missing !== undefined && htmlTemplate`<span class="bad">missing:</span> ${missing} `}${seenAt === undefined ? htmlTemplate`<span class="faint">not scanned yet</span>` : renderTime(seenAt, now)}`,
         bundles.length > 3
           ? `${bundles.slice(0, 3).join(', ')} and ${bundles.length - 3} more`
           : bundles.join(', '),
@@ -171,11 +177,11 @@ export function renderPackagePage(model: PackageModel, { now }: PageContext): St
 }
 
 function renderBundleStatusNotes({ deprecated, isStranded }: RecordedBundle): Html {
-  return markup`${deprecated !== undefined && markup`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && markup`<span class="bad">stranded:</span> no upgrade path to a channel head`}`
+  return htmlTemplate`${deprecated !== undefined && htmlTemplate`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && htmlTemplate`<span class="bad">stranded:</span> no upgrade path to a channel head`}`
 }
 
 /** What the metadata of each channel's head says about where it installs. */
-function renderInstallModes(its: PackageModel['package']): Html {
+function renderInstallModes(its: PackagePageModel['package']): Html {
   const bundles = new Map(its.bundles.map((bundle) => [bundle.name, bundle]))
   return renderTable(
     {
@@ -191,10 +197,10 @@ function renderInstallModes(its: PackageModel['package']): Html {
           bundle?.version ?? head,
           bundle?.minKubeVersion === undefined ? 'any' : `${bundle.minKubeVersion} or later`,
           bundle?.installModes === undefined
-            ? markup`<span class="faint">not specified in the catalog</span>`
+            ? htmlTemplate`<span class="faint">not specified in the catalog</span>`
             : bundle.installModes.join(', ') || 'none',
           bundle?.installModes === undefined
-            ? markup`<span class="faint">not specified in the catalog</span>`
+            ? htmlTemplate`<span class="faint">not specified in the catalog</span>`
             : bundle.installModes.includes('AllNamespaces')
               ? 'can be installed'
               : 'requires a namespace to watch',
@@ -205,5 +211,5 @@ function renderInstallModes(its: PackageModel['package']): Html {
 }
 
 function renderCatalogCommitInfo({ commit, branch, root, recordedAt }: RecordedCatalog, now: number): Html {
-  return markup`<p class="faint"><code>${root === '' ? '/' : root}</code> on <code>${branch}</code> at <code>${shortenSha(commit)}</code>, recorded ${renderTime(recordedAt, now)}</p>${emptyHtml}`
+  return htmlTemplate`<p class="faint"><code>${root === '' ? '/' : root}</code> on <code>${branch}</code> at <code>${shortenSha(commit)}</code>, recorded ${renderTime(recordedAt, now)}</p>${emptyHtml}`
 }

@@ -1,7 +1,7 @@
 // `/`: the repositories that the visitor may read, with their status.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { VerdictKind } from '../../policy/verdict.ts'
-import { markup, emptyHtml } from '../html.ts'
+import { htmlTemplate, emptyHtml } from '../html.ts'
 import { mergedPageUrl, repositoryPageUrl, rulePageUrl, signInUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { formatCount, renderPullState, renderTime } from './page-text.ts'
@@ -24,13 +24,13 @@ export function renderHomePage(
     Object.values(open).reduce((sum, number) => sum + number, 0)
   const hidden =
     login === undefined && canSignIn
-      ? markup`<p class="faint">Private repositories are visible only to users who can read them on GitHub. <a href="${signInUrl('/')}">Sign in</a> to see yours.</p>`
+      ? htmlTemplate`<p class="faint">Private repositories are visible only to users who can read them on GitHub. <a href="${signInUrl('/')}">Sign in</a> to see yours.</p>`
       : emptyHtml
   return {
     title: 'Catalog repositories',
     crumbs: [],
     hasJson: true,
-    body: markup`<ul class="links"><li><a href="${mergedPageUrl()}">Merged pull requests</a></li><li><a href="/overview">Overview</a></li><li><a href="${rulePageUrl()}">Rules</a></li></ul>${renderTable(
+    body: htmlTemplate`<ul class="links"><li><a href="${mergedPageUrl()}">Merged pull requests</a></li><li><a href="/overview">Overview</a></li><li><a href="${rulePageUrl()}">Rules</a></li></ul>${renderTable(
       {
         label: 'Repositories',
         columns: [
@@ -47,18 +47,18 @@ export function renderHomePage(
           'No repositories to show. A repository appears here a few minutes after the GitHub App is installed on it.',
       },
       repositories.map(({ repository, isPublic, open, stops, lastMerge }) => [
-        markup`<a href="${repositoryPageUrl(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && markup` <span class="faint">private</span>`}`,
+        htmlTemplate`<a href="${repositoryPageUrl(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && htmlTemplate` <span class="faint">private</span>`}`,
         stops > 0
-          ? markup`${renderPullState('stopped')} <span class="faint">${formatCount(stops, 'freeze')}</span>`
-          : markup`merging`,
+          ? htmlTemplate`${renderPullState('stopped')} <span class="faint">${formatCount(stops, 'freeze')}</span>`
+          : htmlTemplate`merging`,
         countOpenPulls(open),
         open.merge ?? 0,
         open.wait ?? 0,
         open.blocked ?? 0,
         open.unknown ?? 0,
         lastMerge === undefined
-          ? markup`<span class="faint">none yet</span>`
-          : markup`<a href="${repositoryPageUrl(repository)}/pull/${lastMerge.pull}">#${lastMerge.pull}</a> ${renderTime(lastMerge.at, now)}`,
+          ? htmlTemplate`<span class="faint">none yet</span>`
+          : htmlTemplate`<a href="${repositoryPageUrl(repository)}/pull/${lastMerge.pull}">#${lastMerge.pull}</a> ${renderTime(lastMerge.at, now)}`,
       ]),
     )} ${hidden}`,
   }

@@ -1,6 +1,6 @@
 // Renders the Markdown subset of docs/rules: headings, paragraphs, lists, tables, code, emphasis, links. Only for our
 // own pages; other syntax appears as text.
-import { markup, renderPreformatted, type Html } from '../html.ts'
+import { htmlTemplate, renderPreformatted, type Html } from '../html.ts'
 
 /** `home`: base address for links to other rules (`two-heads.md`). */
 export function renderMarkdown(text: string, home: string): Html {
@@ -13,16 +13,16 @@ export function renderMarkdown(text: string, home: string): Html {
       const end = lines.indexOf('```', at + 1)
       const last = end < 0 ? lines.length : end
       blocks.push(
-        markup`<pre tabindex="0"><code>${renderPreformatted(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
+        htmlTemplate`<pre tabindex="0"><code>${renderPreformatted(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
       )
       at = last + 1
     } else if (heading) {
       const renderedText = renderInline(heading['words'] ?? '', home)
       blocks.push(
         (heading['marks'] ?? '').length <= 2
-          ? markup`
+          ? htmlTemplate`
 <h2>${renderedText}</h2>`
-          : markup`<h3>${renderedText}</h3>`,
+          : htmlTemplate`<h3>${renderedText}</h3>`,
       )
       at += 1
     } else if (/^(?:[-*]|\d+\.) /.test(line)) {
@@ -32,7 +32,9 @@ export function renderMarkdown(text: string, home: string): Html {
         if (item === undefined) items.push(`${items.pop() ?? ''} ${(lines[at] ?? '').trim()}`)
         else items.push(item)
       }
-      blocks.push(markup`<ul>${items.map((item) => markup`<li>${renderInline(item, home)}</li>`)}</ul>`)
+      blocks.push(
+        htmlTemplate`<ul>${items.map((item) => htmlTemplate`<li>${renderInline(item, home)}</li>`)}</ul>`,
+      )
     } else if (line.startsWith('|')) {
       const rows: string[][] = []
       for (; (lines[at] ?? '').startsWith('|'); at++)
@@ -44,9 +46,10 @@ export function renderMarkdown(text: string, home: string): Html {
         )
       const [head = [], , ...body] = rows
       blocks.push(
-        markup`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
-<thead><tr>${head.map((cell) => markup`<th scope="col">${renderInline(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
-          (row) => markup`<tr>${row.map((cell) => markup`<td>${renderInline(cell, home)}</td>`)}</tr>`,
+        htmlTemplate`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr>${head.map((cell) => htmlTemplate`<th scope="col">${renderInline(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
+          (row) =>
+            htmlTemplate`<tr>${row.map((cell) => htmlTemplate`<td>${renderInline(cell, home)}</td>`)}</tr>`,
         )}</tbody></table></div>`,
       )
     } else if (line.trim() === '') at += 1
@@ -58,11 +61,13 @@ export function renderMarkdown(text: string, home: string): Html {
         !/^(?:```|#{1,4} |\|)/.test(lines[at] ?? '')
       )
         at++
-      blocks.push(markup`<p>${renderInline(lines.slice(from, Math.max(at, from + 1)).join(' '), home)}</p>`)
+      blocks.push(
+        htmlTemplate`<p>${renderInline(lines.slice(from, Math.max(at, from + 1)).join(' '), home)}</p>`,
+      )
       at = Math.max(at, from + 1)
     }
   }
-  return markup`${blocks}`
+  return htmlTemplate`${blocks}`
 }
 
 const inlineTokenPattern =
@@ -72,22 +77,22 @@ function renderInline(text: string, home: string): Html {
   const parts: Html[] = []
   let last = 0
   for (const match of text.matchAll(inlineTokenPattern)) {
-    parts.push(markup`${text.slice(last, match.index)}`)
+    parts.push(htmlTemplate`${text.slice(last, match.index)}`)
     last = match.index + match[0].length
     const { code, strong, em, words, to } = match.groups ?? {}
-    if (code !== undefined) parts.push(markup`<code>${code}</code>`)
-    else if (strong !== undefined) parts.push(markup`<strong>${strong}</strong>`)
-    else if (em !== undefined) parts.push(markup`<em>${em}</em>`)
+    if (code !== undefined) parts.push(htmlTemplate`<code>${code}</code>`)
+    else if (strong !== undefined) parts.push(htmlTemplate`<strong>${strong}</strong>`)
+    else if (em !== undefined) parts.push(htmlTemplate`<em>${em}</em>`)
     else parts.push(renderLink(words ?? '', to ?? '', home))
   }
-  parts.push(markup`${text.slice(last)}`)
-  return markup`${parts}`
+  parts.push(htmlTemplate`${text.slice(last)}`)
+  return htmlTemplate`${parts}`
 }
 
 function renderLink(label: string, to: string, home: string): Html {
   const rule = /^(?:\.\/)?(?<id>[a-z\d.-]+)\.md$/.exec(to)?.groups?.['id']
-  if (rule !== undefined) return markup`<a href="${home}/${rule}">${label}</a>`
-  return /^https:\/\//.test(to) ? markup`<a href="${to}">${label}</a>` : markup`${label}`
+  if (rule !== undefined) return htmlTemplate`<a href="${home}/${rule}">${label}</a>`
+  return /^https:\/\//.test(to) ? htmlTemplate`<a href="${to}">${label}</a>` : htmlTemplate`${label}`
 }
 
 const markdownMarkPattern =
@@ -100,11 +105,12 @@ export function renderMarkdownLine(line: string): Html {
   const parts: Html[] = []
   let last = 0
   for (const match of text.matchAll(markdownMarkPattern)) {
-    parts.push(markup`${text.slice(last, match.index)}`)
+    parts.push(htmlTemplate`${text.slice(last, match.index)}`)
     last = match.index + match[0].length
     const { plain, code, words, entity } = match.groups ?? {}
-    if (code !== undefined) parts.push(markup`<code>${code}</code>`)
-    else parts.push(markup`${plain ?? words ?? (entity === undefined ? '' : characterByEntity[entity])}`)
+    if (code !== undefined) parts.push(htmlTemplate`<code>${code}</code>`)
+    else
+      parts.push(htmlTemplate`${plain ?? words ?? (entity === undefined ? '' : characterByEntity[entity])}`)
   }
-  return markup`${parts}${text.slice(last)}`
+  return htmlTemplate`${parts}${text.slice(last)}`
 }

@@ -1,7 +1,7 @@
 // `/merged`: what the bot merged, newest first, also as an Atom feed.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
-import { markup, renderMarkup } from '../html.ts'
+import { htmlTemplate, convertHtmlToString } from '../html.ts'
 import { mergedPageUrl, pullPageUrl, repositoryPageUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { shortenSha, renderTime } from './page-text.ts'
@@ -36,7 +36,7 @@ export function renderMergedPage(
     ],
     hasJson: true,
     feed: `${address}.atom`,
-    body: markup`${renderTable(
+    body: htmlTemplate`${renderTable(
       {
         label: 'Merged pull requests',
         columns: [
@@ -49,17 +49,17 @@ export function renderMergedPage(
         empty: 'catalog-bot has not merged any pull requests here yet.',
       },
       pulls.map((one) => [
-        markup`<a href="${pullPageUrl(one.repository, one.pull)}">#${one.pull}</a> ${getPullTitle(one)}${one.author !== undefined && markup`<br /><span class="faint">${one.author}</span>`}`,
+        htmlTemplate`<a href="${pullPageUrl(one.repository, one.pull)}">#${one.pull}</a> ${getPullTitle(one)}${one.author !== undefined && htmlTemplate`<br /><span class="faint">${one.author}</span>`}`,
         ...(named === undefined
           ? [
-              markup`<a href="${repositoryPageUrl(one.repository)}">${one.repository.owner}/${one.repository.name}</a>`,
+              htmlTemplate`<a href="${repositoryPageUrl(one.repository)}">${one.repository.owner}/${one.repository.name}</a>`,
             ]
           : []),
-        markup`<code>${one.baseRef}</code>`,
-        markup`<code>${shortenSha(one.commit)}</code>`,
+        htmlTemplate`<code>${one.baseRef}</code>`,
+        htmlTemplate`<code>${shortenSha(one.commit)}</code>`,
         renderTime(one.mergedAt, now),
       ]),
-    )}${before !== undefined && markup`<p><a href="${address}?before=${before}">Older</a></p>`}`,
+    )}${before !== undefined && htmlTemplate`<p><a href="${address}?before=${before}">Older</a></p>`}`,
   }
 }
 
@@ -76,10 +76,10 @@ export function renderMergedPullsFeed(
   const toFeedUrl = (path: string) =>
     publicUrl === undefined ? `${webUrl}${path.replace(/^\/r(?=\/)|\/merged$/g, '')}` : `${publicUrl}${path}`
   const name = repository === undefined ? 'catalog-bot' : `${repository.owner}/${repository.name}`
-  return `<?xml version="1.0" encoding="utf-8"?>\n${renderMarkup(
-    markup`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${toFeedUrl(page)}</id><link rel="self" href="${publicUrl ?? ''}${page}.atom" /><link href="${toFeedUrl(page)}" /><updated>${formatIsoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
+  return `<?xml version="1.0" encoding="utf-8"?>\n${convertHtmlToString(
+    htmlTemplate`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${toFeedUrl(page)}</id><link rel="self" href="${publicUrl ?? ''}${page}.atom" /><link href="${toFeedUrl(page)}" /><updated>${formatIsoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
       (one) =>
-        markup`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${getPullTitle(one)}</title><id>${toFeedUrl(pullPageUrl(one.repository, one.pull))}</id><link href="${toFeedUrl(pullPageUrl(one.repository, one.pull))}" /><updated>${formatIsoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
+        htmlTemplate`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${getPullTitle(one)}</title><id>${toFeedUrl(pullPageUrl(one.repository, one.pull))}</id><link href="${toFeedUrl(pullPageUrl(one.repository, one.pull))}" /><updated>${formatIsoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
     )}</feed>`,
   )}\n`
 }

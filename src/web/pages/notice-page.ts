@@ -1,4 +1,4 @@
-import { markup } from '../html.ts'
+import { htmlTemplate } from '../html.ts'
 import { signInUrl } from '../../report/page-urls.ts'
 import type { PageContext, StatusPage } from './status-page.ts'
 
@@ -22,59 +22,59 @@ export function renderNoticePage(
   { path, login, canSignIn }: PageContext,
   more = '',
 ): StatusPage {
-  const signIn = markup`<p><a href="${signInUrl(path)}">Sign in with GitHub</a></p>`
+  const signIn = htmlTemplate`<p><a href="${signInUrl(path)}">Sign in with GitHub</a></p>`
   switch (notice) {
     case 'not-found':
       return {
         title: 'Page not found',
         crumbs: [],
-        body: markup`<p>This page does not exist, or you do not have permission to view it.</p>${
+        body: htmlTemplate`<p>This page does not exist, or you do not have permission to view it.</p>${
           login === undefined && canSignIn
-            ? markup`<p>Pages of a private repository are visible only to users who can read that repository on GitHub.</p>${signIn}`
-            : markup`<p>Pages of a private repository are visible only to users who can read that repository on GitHub, and only while the App is installed on it.</p>`
+            ? htmlTemplate`<p>Pages of a private repository are visible only to users who can read that repository on GitHub.</p>${signIn}`
+            : htmlTemplate`<p>Pages of a private repository are visible only to users who can read that repository on GitHub, and only while the App is installed on it.</p>`
         }<p><a href="/">All repositories</a></p>`,
       }
     case 'sign-in':
       return {
         title: 'Sign in to continue',
         crumbs: [],
-        body: markup`<p>Sign in with GitHub to view these pages.</p>${signIn}`,
+        body: htmlTemplate`<p>Sign in with GitHub to view these pages.</p>${signIn}`,
       }
     case 'busy':
       return {
         title: 'catalog-bot is busy',
         crumbs: [],
-        body: markup`<p>catalog-bot is handling higher-priority work. Try again in a moment.</p>`,
+        body: htmlTemplate`<p>catalog-bot is handling higher-priority work. Try again in a moment.</p>`,
       }
     case 'too-many':
       return {
         title: 'Too many requests',
         crumbs: [],
-        body: markup`<p>Your IP address sent too many requests. Try again in a minute.</p>`,
+        body: htmlTemplate`<p>Your IP address sent too many requests. Try again in a minute.</p>`,
       }
     case 'github-silent':
       return {
         title: 'GitHub is not responding',
         crumbs: [],
-        body: markup`<p>catalog-bot could not verify your access with GitHub. Try again in a moment.</p>`,
+        body: htmlTemplate`<p>catalog-bot could not verify your access with GitHub. Try again in a moment.</p>`,
       }
     case 'broken':
       return {
         title: 'Internal error',
         crumbs: [],
-        body: markup`<p>catalog-bot hit an internal error. Ask a bot administrator to check the log${more !== '' && markup` for <code>${more}</code>`}.</p>`,
+        body: htmlTemplate`<p>catalog-bot hit an internal error. Ask a bot administrator to check the log${more !== '' && htmlTemplate` for <code>${more}</code>`}.</p>`,
       }
     case 'refused':
       return {
         title: 'Action failed',
         crumbs: [],
-        body: markup`<p>${more === '' ? 'catalog-bot did not perform this action.' : more}</p><p><a href="${path}">Back</a></p>`,
+        body: htmlTemplate`<p>${more === '' ? 'catalog-bot did not perform this action.' : more}</p><p><a href="${path}">Back</a></p>`,
       }
     case 'signed-out':
       return {
         title: 'Signed out',
         crumbs: [],
-        body: markup`<p>You are signed out.</p><p><a href="/">All repositories</a></p>`,
+        body: htmlTemplate`<p>You are signed out.</p><p><a href="/">All repositories</a></p>`,
       }
   }
 }

@@ -1,7 +1,7 @@
 // `/overview` and `/r/O/R/overview`: problems without an open pull request, and weekly rule warnings.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
-import { markup } from '../html.ts'
+import { htmlTemplate } from '../html.ts'
 import { catalogPageUrl, overviewPageUrl, repositoryPageUrl, rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { formatCount, renderTime } from './page-text.ts'
@@ -55,10 +55,12 @@ export function renderOverviewPage({ repositories }: OverviewPageModel, { now }:
         empty: 'No repositories to show.',
       },
       repositories.map(({ repository, missing, stranded, scannedAt }) => [
-        markup`<a href="${overviewPageUrl(repository)}">${repository.owner}/${repository.name}</a>`,
+        htmlTemplate`<a href="${overviewPageUrl(repository)}">${repository.owner}/${repository.name}</a>`,
         missing,
         stranded,
-        scannedAt === undefined ? markup`<span class="faint">none yet</span>` : renderTime(scannedAt, now),
+        scannedAt === undefined
+          ? htmlTemplate`<span class="faint">none yet</span>`
+          : renderTime(scannedAt, now),
       ]),
     ),
   }
@@ -78,11 +80,11 @@ export function renderRepositoryOverviewPage(
       { label: 'overview', to: overviewPageUrl(repository) },
     ],
     hasJson: true,
-    body: markup`
+    body: htmlTemplate`
 <h2>Missing images</h2><p class="faint">${
       scan.at === undefined
         ? 'No image scan has finished yet.'
-        : markup`The last image scan finished ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `It was inconclusive for ${formatCount(scan.unknown, 'image')}.`}`
+        : htmlTemplate`The last image scan finished ${renderTime(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `It was inconclusive for ${formatCount(scan.unknown, 'image')}.`}`
     }</p>${renderTable(
       {
         label: 'Missing images',
@@ -90,7 +92,7 @@ export function renderRepositoryOverviewPage(
         empty: 'No images are missing.',
       },
       missing.map(({ reference, kind, reason, since }) => [
-        markup`<code>${reference}</code>`,
+        htmlTemplate`<code>${reference}</code>`,
         kind,
         reason,
         renderTime(since, now),
@@ -103,8 +105,8 @@ export function renderRepositoryOverviewPage(
         empty: 'No versions are stranded.',
       },
       stranded.map(({ catalog, package: name, bundles }) => [
-        markup`<a href="${catalogPageUrl(repository, catalog, name)}">${name}</a>`,
-        markup`<a href="${catalogPageUrl(repository, catalog)}">${catalog}</a>`,
+        htmlTemplate`<a href="${catalogPageUrl(repository, catalog, name)}">${name}</a>`,
+        htmlTemplate`<a href="${catalogPageUrl(repository, catalog)}">${catalog}</a>`,
         bundles.length > 10
           ? `${bundles.slice(0, 10).join(', ')} and ${bundles.length - 10} more`
           : bundles.join(', '),
@@ -117,8 +119,8 @@ export function renderRepositoryOverviewPage(
         empty: 'There are no findings.',
       },
       rules.map(({ rule, severity, pulls }) => [
-        markup`<a href="${rulePageUrl(rule)}">${rule}</a>`,
-        markup`<span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>`,
+        htmlTemplate`<a href="${rulePageUrl(rule)}">${rule}</a>`,
+        htmlTemplate`<span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>`,
         ...pulls,
       ]),
     )}

@@ -1,6 +1,6 @@
 import type { VerdictKind } from '../../policy/verdict.ts'
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
-import { markup, type Html } from '../html.ts'
+import { htmlTemplate, type Html } from '../html.ts'
 
 /** `2026-11-22 10:00 UTC`. */
 export const formatUtcMinute = (milliseconds: number): string =>
@@ -28,7 +28,7 @@ function formatRelativeTime(at: number, now: number): string {
 }
 
 export function renderTime(at: number, now: number): Html {
-  return markup`<time datetime="${formatIsoTime(at)}"><span class="when">${formatRelativeTime(at, now)}</span> <span class="clock">${formatUtcMinute(at)}</span></time>`
+  return htmlTemplate`<time datetime="${formatIsoTime(at)}"><span class="when">${formatRelativeTime(at, now)}</span> <span class="clock">${formatUtcMinute(at)}</span></time>`
 }
 
 /** Times close to now are not shown to the second. */
@@ -61,7 +61,7 @@ export type PullDisplayState = VerdictKind | keyof typeof nonVerdictStateLabels
 
 export function renderPullState(shown: PullDisplayState): Html {
   const { word, sign, tone } = getPullStateLabel(shown)
-  return markup`<span class="state ${tone}"><span aria-hidden="true">${sign}</span> ${word}</span>`
+  return htmlTemplate`<span class="state ${tone}"><span aria-hidden="true">${sign}</span> ${word}</span>`
 }
 
 export const formatState = (shown: PullDisplayState): string => getPullStateLabel(shown).word

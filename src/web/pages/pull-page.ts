@@ -1,8 +1,8 @@
 // `/r/O/R/pull/N`: the history of one pull request. For a merged one, first explains why it was merged.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { Severity } from '@catalog-bot/findings/finding'
-import type { ApprovalView, ReasonView, VerdictChange } from '../../ports/page-records.ts'
-import { markup, emptyHtml, type Html } from '../html.ts'
+import type { ApprovalView, VerdictReasonView, VerdictChange } from '../../ports/page-records.ts'
+import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
 import { pullPageUrl, repositoryPageUrl, rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type PageContext, type StatusPage } from './status-page.ts'
 import { renderMarkdownLine } from './markdown.ts'
@@ -58,7 +58,7 @@ export interface PullPageModel {
   readonly openedAt: number
   readonly lookedAt: number
   readonly endedAt?: number
-  readonly reasons: readonly ReasonView[]
+  readonly reasons: readonly VerdictReasonView[]
   readonly checks: readonly string[]
   readonly approvals: readonly ApprovalView[]
   readonly findings: readonly FindingView[]
@@ -88,18 +88,18 @@ export function renderPullPage(model: PullPageModel, setting: PageContext): Stat
       { label: `#${pull}`, to: pullPageUrl(repository, pull) },
     ],
     hasJson: true,
-    body: markup`${renderPullSummary(model, setting.now)} ${merge === undefined ? renderNotMergedReasons(model, setting.now) : renderMergeExplanation(merge, model, setting.now)} ${renderFindings(model)} ${
+    body: htmlTemplate`${renderPullSummary(model, setting.now)} ${merge === undefined ? renderNotMergedReasons(model, setting.now) : renderMergeExplanation(merge, model, setting.now)} ${renderFindings(model)} ${
       model.changeLines.length === 0
         ? emptyHtml
-        : markup`
-<h2>What it changes</h2><ul class="facts">${model.changeLines.map((line) => markup`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
+        : htmlTemplate`
+<h2>What it changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
     } ${renderCommandHistory(model)} ${renderVerdictHistory(model, setting.now)}`,
   }
 }
 
 function renderPullSummary(model: PullPageModel, now: number): Html {
   const { author, baseRef, head, openedAt, lookedAt, endedAt, since, url, draft } = model
-  return markup`
+  return htmlTemplate`
 <dl>
 <dt>State</dt><dd>${renderPullState(model.state)}${draft && ', draft'} since ${renderTime(endedAt ?? since, now)}</dd>
 <dt>Author</dt><dd>${author ?? 'a deleted account'}</dd>
@@ -114,70 +114,72 @@ function renderMergeExplanation(merge: MergeExplanation, { repository }: PullPag
   const { commit, baseRef, base, head, begunAt, mergedAt, verdict, approvals, published } = merge
   const before = (at: number) =>
     at <= mergedAt ? `${formatDuration(mergedAt - at)} before the merge` : 'after the merge'
-  return markup`
+  return htmlTemplate`
 <h2>Why it was merged</h2><div class="note good"><p>catalog-bot merged this pull request into <code>${baseRef}</code> as <code>${shortenSha(commit)}</code> ${renderTime(mergedAt, now)}.</p></div><ul class="facts">${
     verdict === undefined
-      ? markup`<li>The verdict is no longer available.</li>`
-      : markup`<li>All required checks passed: ${verdict.checks.join('; ')}.</li><li>The verdict applies only to head <code>${shortenSha(head)}</code> on base <code>${shortenSha(base)}</code> with ${verdict.config === 'default' ? 'the default configuration' : markup`the configuration <code>${shortenSha(verdict.config)}</code>`}.</li><li>catalog-bot reached this verdict ${renderTime(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}. It checked the head, base, approvals, and freezes again immediately before the merge.</li>`
+      ? htmlTemplate`<li>The verdict is no longer available.</li>`
+      : htmlTemplate`<li>All required checks passed: ${verdict.checks.join('; ')}.</li><li>The verdict applies only to head <code>${shortenSha(head)}</code> on base <code>${shortenSha(base)}</code> with ${verdict.config === 'default' ? 'the default configuration' : htmlTemplate`the configuration <code>${shortenSha(verdict.config)}</code>`}.</li><li>catalog-bot reached this verdict ${renderTime(verdict.decidedAt, now)}, ${before(verdict.decidedAt)}. It checked the head, base, approvals, and freezes again immediately before the merge.</li>`
   } ${
     approvals.length === 0
-      ? markup`<li>No reviews were recorded. The ownership check explains which changes do not need another person's approval.</li>`
+      ? htmlTemplate`<li>No reviews were recorded. The ownership check explains which changes do not need another person's approval.</li>`
       : approvals.map(
           ({ login, state: reported, commit: of, at }) =>
-            markup`<li>${reported === 'approved' ? markup`Approved by <strong>${login}</strong>` : markup`<strong>${login}</strong> requested changes`}${of !== null && markup` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
+            htmlTemplate`<li>${reported === 'approved' ? htmlTemplate`Approved by <strong>${login}</strong>` : htmlTemplate`<strong>${login}</strong> requested changes`}${of !== null && htmlTemplate` for <code>${shortenSha(of)}</code>`}${renderApprovalTime(at, now, before)}.</li>`,
         )
   }<li>Merge verification: the commit on the branch has the parents and the tree that were checked. Otherwise, catalog-bot would not have recorded the merge, and <a href="${repositoryPageUrl(repository)}">merging into the branch would be frozen</a>.</li><li>The merge took ${formatDuration(mergedAt - begunAt)} from decision to completion.</li>${
     published === undefined
-      ? markup`<li>Images: no publication is recorded. Either catalog-bot does not publish images for this branch, or publishing has not started yet.</li>`
-      : markup`<li>Images: ${{ published: 'published', pending: 'being published', failed: markup`<strong class="bad">could not be published</strong>` }[published.state]}.${
+      ? htmlTemplate`<li>Images: no publication is recorded. Either catalog-bot does not publish images for this branch, or publishing has not started yet.</li>`
+      : htmlTemplate`<li>Images: ${{ published: 'published', pending: 'being published', failed: htmlTemplate`<strong class="bad">could not be published</strong>` }[published.state]}.${
           published.lines.length > 0 &&
-          markup`<ul>${published.lines.map((line) => markup`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
+          htmlTemplate`<ul>${published.lines.map((line) => htmlTemplate`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
         }</li>`
   }</ul>`
 }
 
 function renderApprovalTime(at: string, now: number, before: (at: number) => string): Html {
   const when = Date.parse(at)
-  return Number.isFinite(when) ? markup` ${renderTime(when, now)}, ${before(when)}` : emptyHtml
+  return Number.isFinite(when) ? htmlTemplate` ${renderTime(when, now)}, ${before(when)}` : emptyHtml
 }
 
 function renderNotMergedReasons(model: PullPageModel, now: number): Html {
   const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
   if (model.state === 'closed')
-    return markup`
+    return htmlTemplate`
 <h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The latest result before that follows.</p>${renderMergeReasonList(reasons)}`
-  return markup`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result follows.</p></div>`}${renderMergeReasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+  return htmlTemplate`
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result follows.</p></div>`}${renderMergeReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
-      ? markup`<p class="faint">Not checked.</p>`
-      : markup`<ul class="facts">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`
+      ? htmlTemplate`<p class="faint">Not checked.</p>`
+      : htmlTemplate`<ul class="facts">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`
   }<h3>Reviews</h3>${
     approvals.length === 0
-      ? markup`<p class="faint">No reviewer has approved or requested changes.</p>`
-      : markup`<ul class="facts">${approvals.map(
+      ? htmlTemplate`<p class="faint">No reviewer has approved or requested changes.</p>`
+      : htmlTemplate`<ul class="facts">${approvals.map(
           ({ login, state: reported, commit, at }) =>
-            markup`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && markup` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
+            htmlTemplate`<li><strong>${login}</strong> ${reported === 'approved' ? 'approved' : 'requested changes'}${commit !== null && htmlTemplate` at <code>${shortenSha(commit)}</code>`}${renderApprovalTime(at, now, () => '')}</li>`,
         )}</ul>`
   }`
 }
 
-function renderMergeReasonList(reasons: readonly ReasonView[]): Html {
-  if (reasons.length === 0) return markup`<p class="faint">No reason is recorded.</p>`
-  return markup`<ul class="facts">${reasons.map(
+function renderMergeReasonList(reasons: readonly VerdictReasonView[]): Html {
+  if (reasons.length === 0) return htmlTemplate`<p class="faint">No reason is recorded.</p>`
+  return htmlTemplate`<ul class="facts">${reasons.map(
     ({ text, who }) =>
-      markup`<li>${capitalizeAsSentence(text)}${who !== undefined && who.length > 0 && markup` <span class="faint">${who.join(', ')}</span>`}</li>`,
+      htmlTemplate`<li>${capitalizeAsSentence(text)}${who !== undefined && who.length > 0 && htmlTemplate` <span class="faint">${who.join(', ')}</span>`}</li>`,
   )}</ul>`
 }
 
 function renderFindings({ findings }: PullPageModel): Html {
   if (findings.length === 0) return emptyHtml
-  return markup`
+  return htmlTemplate`
 <h2>Findings</h2>${renderTable(
     { label: 'Findings', columns: ['Rule', 'What', 'Where', 'What to do'], empty: '' },
     findings.map(({ rule, severity, what, fix, at, overriddenBy }) => [
-      markup`<a href="${rulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && markup`<br /><span class="faint">overridden by ${overriddenBy}</span>`}`,
+      htmlTemplate`<a href="${rulePageUrl(rule)}">${rule}</a><br /><span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>${overriddenBy !== undefined && htmlTemplate`<br /><span class="faint">overridden by ${overriddenBy}</span>`}`,
       what,
-      at === undefined ? markup`<span class="faint">the whole change</span>` : markup`<code>${at}</code>`,
+      at === undefined
+        ? htmlTemplate`<span class="faint">the whole change</span>`
+        : htmlTemplate`<code>${at}</code>`,
       fix,
     ]),
   )}`
@@ -185,20 +187,20 @@ function renderFindings({ findings }: PullPageModel): Html {
 
 function renderCommandHistory({ commands }: PullPageModel): Html {
   if (commands.length === 0) return emptyHtml
-  return markup`
+  return htmlTemplate`
 <h2>Commands</h2>${renderTable(
     { label: 'Commands', columns: ['Command', 'By', 'Result', 'Head'], empty: '' },
     commands.map(({ login, command, outcome, head }) => [
-      markup`<code>/${command}</code>`,
+      htmlTemplate`<code>/${command}</code>`,
       login,
       outcome,
-      markup`<code>${shortenSha(head)}</code>`,
+      htmlTemplate`<code>${shortenSha(head)}</code>`,
     ]),
   )}`
 }
 
 function renderVerdictHistory({ history }: PullPageModel, now: number): Html {
-  return markup`
+  return htmlTemplate`
 <h2>Verdict history</h2><p class="faint">Every change of verdict, reason, or commit, newest first (${formatCount(history.length, 'entry', 'entries')}).</p>${renderTable(
     {
       label: 'Verdict history',
@@ -208,9 +210,9 @@ function renderVerdictHistory({ history }: PullPageModel, now: number): Html {
     history.map(({ at, verdict, reasons, checks, head, base, baseRef }) => [
       renderTime(at, now),
       renderPullState(verdict),
-      markup`<ul class="plain">${reasons.map(({ text }) => markup`<li>${capitalizeAsSentence(text)}</li>`)}</ul>`,
-      markup`<ul class="plain">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`,
-      markup`<code>${shortenSha(head)}</code> on <code>${baseRef}</code> <code>${shortenSha(base)}</code>`,
+      htmlTemplate`<ul class="plain">${reasons.map(({ text }) => htmlTemplate`<li>${capitalizeAsSentence(text)}</li>`)}</ul>`,
+      htmlTemplate`<ul class="plain">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`,
+      htmlTemplate`<code>${shortenSha(head)}</code> on <code>${baseRef}</code> <code>${shortenSha(base)}</code>`,
     ]),
   )}`
 }

@@ -1,8 +1,8 @@
 // `/r/O/R`: open pull requests with their status, running merges and active stops.
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
-import type { ReasonView } from '../../ports/page-records.ts'
-import { markup, emptyHtml, type Html } from '../html.ts'
+import type { VerdictReasonView } from '../../ports/page-records.ts'
+import { htmlTemplate, emptyHtml, type Html } from '../html.ts'
 import {
   catalogsPageUrl,
   mergedPageUrl,
@@ -31,7 +31,7 @@ export interface QueuedPullView {
   readonly since: number
   readonly openedAt: number
   readonly lookedAt: number
-  readonly reasons: readonly ReasonView[]
+  readonly reasons: readonly VerdictReasonView[]
   readonly who: readonly string[]
   readonly behind?: number
 }
@@ -87,7 +87,7 @@ export function renderQueuePage(
 ): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting
-  const link = (pull: number): Html => markup`<a href="${pullPageUrl(repository, pull)}">#${pull}</a>`
+  const link = (pull: number): Html => htmlTemplate`<a href="${pullPageUrl(repository, pull)}">#${pull}</a>`
   const named = `${repository.owner}/${repository.name}`
   const counts = Object.entries(Object.groupBy(pulls, (pull) => pull.state))
     .map(([shown, its]) => `${its.length} ${formatState(shown as PullDisplayState)}`)
@@ -96,45 +96,45 @@ export function renderQueuePage(
     title: named,
     crumbs: [{ label: named, to: repositoryPageUrl(repository) }],
     hasJson: true,
-    body: markup`<ul class="links"><li><a href="${catalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${overviewPageUrl(repository)}">Overview</a></li><li><a href="${mergedPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderFreezeNote(stop, model, now, resumeToken))}
+    body: htmlTemplate`<ul class="links"><li><a href="${catalogsPageUrl(repository)}">Catalogs</a></li><li><a href="${overviewPageUrl(repository)}">Overview</a></li><li><a href="${mergedPageUrl(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${renderRateLimitNote(model, now)}${stops.map((stop) => renderFreezeNote(stop, model, now, resumeToken))}
 <h2>Merging now</h2>${
       merging.length === 0
-        ? markup`<p class="faint">No merges are in progress.</p>`
-        : markup`<ul class="plain">${merging.map(
+        ? htmlTemplate`<p class="faint">No merges are in progress.</p>`
+        : htmlTemplate`<ul class="plain">${merging.map(
             ({ pull, baseRef, since, how }) =>
-              markup`<li>${renderPullState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, started ${renderTime(since, now)}`}</li>`,
+              htmlTemplate`<li>${renderPullState('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && htmlTemplate`, started ${renderTime(since, now)}`}</li>`,
           )}</ul>`
     }
-<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : markup`${formatCount(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
+<h2>Open pull requests</h2><p>${pulls.length === 0 ? emptyHtml : htmlTemplate`${formatCount(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' Only the oldest pull requests are shown.'}</p>${renderTable(
       {
         label: 'Open pull requests',
         columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
         empty: 'No pull requests are open, or catalog-bot has not checked any of them yet.',
       },
       pulls.map((pull) => [
-        markup`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
+        htmlTemplate`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
         renderPullState(pull.state),
         renderTime(pull.since, now),
         renderQueueReasons(pull),
         pull.behind !== undefined
-          ? markup`after ${link(pull.behind)}`
+          ? htmlTemplate`after ${link(pull.behind)}`
           : pull.who.length > 0
-            ? markup`${pull.who.join(', ')}`
-            : markup`<span class="faint">${formatAwaitedParty(pull.state)}</span>`,
+            ? htmlTemplate`${pull.who.join(', ')}`
+            : htmlTemplate`<span class="faint">${formatAwaitedParty(pull.state)}</span>`,
         renderTime(pull.openedAt, now),
       ]),
     )} ${
       events.length === 0
         ? emptyHtml
-        : markup`
+        : htmlTemplate`
 <h2>Freeze history</h2>${renderTable(
             { label: 'Freeze history', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
             events.map(({ at, step, kind, branch, by, reason }) => [
               renderTime(at, now),
-              markup`${step === 'stopped' ? 'frozen' : 'unfrozen'}${kind !== 'frozen' && ` (${kind})`}`,
+              htmlTemplate`${step === 'stopped' ? 'frozen' : 'unfrozen'}${kind !== 'frozen' && ` (${kind})`}`,
               branch ?? 'all branches',
               by,
-              reason === '' ? markup`<span class="faint">no reason given</span>` : reason,
+              reason === '' ? htmlTemplate`<span class="faint">no reason given</span>` : reason,
             ]),
           )}`
     }`,
@@ -143,8 +143,8 @@ export function renderQueuePage(
 
 function renderQueueReasons({ reasons }: QueuedPullView): Html {
   const [first, ...more] = reasons
-  if (first === undefined) return markup`<span class="faint">all checks passed</span>`
-  return markup`${capitalizeAsSentence(first.text)}${more.length > 0 && markup` <span class="faint">and ${formatCount(more.length, 'more reason')}</span>`}`
+  if (first === undefined) return htmlTemplate`<span class="faint">all checks passed</span>`
+  return htmlTemplate`${capitalizeAsSentence(first.text)}${more.length > 0 && htmlTemplate` <span class="faint">and ${formatCount(more.length, 'more reason')}</span>`}`
 }
 
 function formatAwaitedParty(shown: PullDisplayState): string {
@@ -161,9 +161,9 @@ function renderRateLimitNote({ limited }: QueuePageModel, now: number): Html {
       sweep: 'the sweep of all open pull requests',
       scan: 'the image scan',
     })[kind]
-  return markup`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
+  return htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot does the most important work first.</p><ul class="plain">${limited.map(
     (work) =>
-      markup`<li>${capitalizeAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
+      htmlTemplate`<li>${capitalizeAsSentence(`${formatWork(work)} resumes`).slice(0, -1)} ${renderDueTime(work.until, now)}.</li>`,
   )}</ul></div>`
 }
 
@@ -174,19 +174,19 @@ function renderFreezeNote(
   resumeToken: string | undefined,
 ): Html {
   const { branch, kind, since, by, reason, command, tryAgainAt, pull } = stop
-  const where = branch === undefined ? 'in this repository' : markup`on <code>${branch}</code>`
+  const where = branch === undefined ? 'in this repository' : htmlTemplate`on <code>${branch}</code>`
   const titleByKind = {
-    frozen: markup`Merging is frozen ${where} by ${by}`,
-    audit: markup`Merging is frozen ${where} because the branch does not match the merge result that catalog-bot checked`,
-    refused: markup`GitHub rejects merges ${where}`,
+    frozen: htmlTemplate`Merging is frozen ${where} by ${by}`,
+    audit: htmlTemplate`Merging is frozen ${where} because the branch does not match the merge result that catalog-bot checked`,
+    refused: htmlTemplate`GitHub rejects merges ${where}`,
   }[kind]
   const button =
     resumeToken === undefined
       ? emptyHtml
-      : markup`<form method="post" action="${repositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
-  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && markup` It started with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${capitalizeAsSentence(reason)}</p>`}<p>${
+      : htmlTemplate`<form method="post" action="${repositoryPageUrl(repository)}/resume"> <input type="hidden" name="word" value="${resumeToken}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Unfreeze merging'}</button> <span class="faint">for maintainers only; catalog-bot verifies your role with GitHub</span></p></form>`
+  return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${capitalizeAsSentence(reason)}</p>`}<p>${
     kind === 'refused'
-      ? markup`catalog-bot retries automatically${tryAgainAt !== undefined && markup` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
-      : markup`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request into this branch'}.`
+      ? htmlTemplate`catalog-bot retries automatically${tryAgainAt !== undefined && htmlTemplate` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
+      : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request into this branch'}.`
   }</p>${button}</div>`
 }

@@ -1,14 +1,17 @@
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
-import { markup, emptyHtml } from '../html.ts'
+import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
+import { htmlTemplate, emptyHtml } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
 import { rulePageUrl } from '../../report/page-urls.ts'
 import { renderTable, type StatusPage } from './status-page.ts'
 
 export interface RulesPageModel {
-  readonly rules: readonly Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title'>[]
+  readonly rules: readonly Pick<FindingRuleWithoutFormatter, 'id' | 'check' | 'severity' | 'title'>[]
 }
 
-export interface RulePageModel extends Pick<AnyFindingRule, 'id' | 'check' | 'severity' | 'title' | 'since'> {
+export interface RulePageModel extends Pick<
+  FindingRuleWithoutFormatter,
+  'id' | 'check' | 'severity' | 'title' | 'since'
+> {
   /** Our own Markdown. Absent if it is not installed. */
   readonly page?: string
 }
@@ -21,7 +24,7 @@ export function renderRulesPage({ rules }: RulesPageModel): StatusPage {
     body: renderTable(
       { label: 'Rules', columns: ['Rule', 'Check', 'Severity', 'Requirement'], empty: '' },
       rules.map(({ id, check, severity, title }) => [
-        markup`<a href="${rulePageUrl(id)}">${id}</a>`,
+        htmlTemplate`<a href="${rulePageUrl(id)}">${id}</a>`,
         check,
         severity,
         title,
@@ -38,7 +41,7 @@ export function renderRulePage({ id, check, severity, title, since, page }: Rule
       { label: id, to: rulePageUrl(id) },
     ],
     hasJson: true,
-    body: markup`<p>${title}.</p>
+    body: htmlTemplate`<p>${title}.</p>
 <dl>
 <dt>Check</dt><dd>${check}</dd>
 <dt>Severity</dt><dd>${severity}</dd>

@@ -1,6 +1,6 @@
 // The frame and style sheet of every status page. No scripts.
 import { createHash } from 'node:crypto'
-import { markup, emptyHtml, renderMarkup, type Html } from '../html.ts'
+import { htmlTemplate, emptyHtml, convertHtmlToString, type Html } from '../html.ts'
 import { homePageUrl, signInUrl } from '../../report/page-urls.ts'
 import { formatUtcMinute } from './page-text.ts'
 
@@ -61,25 +61,25 @@ export function renderStatusPage(
 ): string {
   const { path, now } = setting
   const jsonPath = path === homePageUrl ? '/home.json' : `${path}.json`
-  return `<!doctype html>\n${renderMarkup(
-    markup`<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>${title} · catalog-bot</title><link rel="stylesheet" href="${stylesheetUrl}" /> ${
+  return `<!doctype html>\n${convertHtmlToString(
+    htmlTemplate`<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>${title} · catalog-bot</title><link rel="stylesheet" href="${stylesheetUrl}" /> ${
       feed !== undefined &&
-      markup`<link rel="alternate" type="application/atom+xml" title="Merged pull requests" href="${feed}"/>`
+      htmlTemplate`<link rel="alternate" type="application/atom+xml" title="Merged pull requests" href="${feed}"/>`
     }</head>
 <body><a class="skip" href="#content">Skip to content</a>
 <header><nav aria-label="Where you are"><ol>${[{ label: 'catalog-bot', to: homePageUrl }, ...crumbs].map(
       ({ label, to }) =>
-        markup`<li>${to === path ? markup`<a href="${to}" aria-current="page">${label}</a>` : markup`<a href="${to}">${label}</a>`}</li>`,
+        htmlTemplate`<li>${to === path ? htmlTemplate`<a href="${to}" aria-current="page">${label}</a>` : htmlTemplate`<a href="${to}">${label}</a>`}</li>`,
     )}</ol></nav>${renderSignInState(setting)}</header>
 <main id="content"><h1>${title}</h1>${body}</main>
-<footer><p>As of ${formatUtcMinute(now)}. Reload the page for the latest state.${hasJson === true && markup` <a href="${jsonPath}">View as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
+<footer><p>As of ${formatUtcMinute(now)}. Reload the page for the latest state.${hasJson === true && htmlTemplate` <a href="${jsonPath}">View as JSON</a>`}${feed !== undefined && htmlTemplate` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
   )}\n`
 }
 
 function renderSignInState({ login, canSignIn, path }: PageContext): Html {
   if (login !== undefined)
-    return markup`<form method="post" action="/sign-out"><span class="faint">signed in as ${login}</span> <button class="quiet">Sign out</button></form>`
-  return canSignIn ? markup`<a href="${signInUrl(path)}">Sign in with GitHub</a>` : emptyHtml
+    return htmlTemplate`<form method="post" action="/sign-out"><span class="faint">signed in as ${login}</span> <button class="quiet">Sign out</button></form>`
+  return canSignIn ? htmlTemplate`<a href="${signInUrl(path)}">Sign in with GitHub</a>` : emptyHtml
 }
 
 /** A table with headings for screen readers, or a sentence if it is empty. Wide tables scroll separately. */
@@ -96,21 +96,21 @@ export function renderTable(
   },
   rows: readonly (readonly (Html | string | number)[])[],
 ): Html {
-  if (rows.length === 0) return markup`<p class="faint">${empty}</p>`
+  if (rows.length === 0) return htmlTemplate`<p class="faint">${empty}</p>`
   const isNumber = columns.map((column) => column.startsWith('#'))
-  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+  return htmlTemplate`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
 <thead><tr>${columns.map((column, at) =>
     isNumber[at] === true
-      ? markup`<th scope="col" class="number">${column.slice(1)}</th>`
-      : markup`<th scope="col">${column}</th>`,
+      ? htmlTemplate`<th scope="col" class="number">${column.slice(1)}</th>`
+      : htmlTemplate`<th scope="col">${column}</th>`,
   )}</tr></thead><tbody>${rows.map(
     (cells) =>
-      markup`<tr>${cells.map((cell, at) =>
+      htmlTemplate`<tr>${cells.map((cell, at) =>
         at === 0
-          ? markup`<th scope="row">${cell}</th>`
+          ? htmlTemplate`<th scope="row">${cell}</th>`
           : isNumber[at] === true
-            ? markup`<td class="number">${cell}</td>`
-            : markup`<td>${cell}</td>`,
+            ? htmlTemplate`<td class="number">${cell}</td>`
+            : htmlTemplate`<td>${cell}</td>`,
       )}</tr>`,
   )}</tbody></table></div>`
 }

@@ -6,7 +6,7 @@ import type { Cache } from '../../ports/cache.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { MergeRecords } from '../../ports/merge-records.ts'
 import type { MergedPullRecord, PageRecords, PullRecord } from '../../ports/page-records.ts'
-import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { StateStore } from '../../ports/state.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { formatPullUrl } from '../../report/github-urls.ts'
@@ -16,7 +16,7 @@ import type { StoredEvaluationReport } from '../../jobs/merged-report.ts'
 import { readRateLimitedPulls } from '../../jobs/rate-limit-waits.ts'
 import { pullPublicationState } from '../../jobs/pull-publication.ts'
 
-type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullMemory & StateStore & Cache
+type PullRecordStore = PageRecords & MergeRecords & MergeFreezes & PullHistoryStore & StateStore & Cache
 
 const maxDisplayedVerdictChanges = 200
 const maxDisplayedFindings = 100

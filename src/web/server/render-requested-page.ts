@@ -1,7 +1,7 @@
 // Builds the model and page for a request, from the store alone. The caller has checked access.
 import { formatIsoTime } from '@catalog-bot/findings/iso-time'
 import { allRules } from '../../checks/all-rules.ts'
-import type { ListedRepository, PageRecords, RuleDayCount } from '../../ports/page-records.ts'
+import type { ListedRepository, PageRecords, DailyRuleCount } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import type { PageRequest, PageFormat } from '../../report/page-urls.ts'
 import { renderBadge } from '../pages/badge.ts'
@@ -9,8 +9,8 @@ import {
   renderCatalogPage,
   renderCatalogsPage,
   renderPackagePage,
-  type CatalogModel,
-  type PackageModel,
+  type CatalogPageModel,
+  type PackagePageModel,
 } from '../pages/catalog-pages.ts'
 import { renderStatusPage, type PageContext, type StatusPage } from '../pages/status-page.ts'
 import { renderHomePage } from '../pages/home-page.ts'
@@ -172,7 +172,7 @@ async function readCatalogModel(
   store: CatalogRecordStore,
   repository: RepositoryName,
   key: string,
-): Promise<CatalogModel | undefined> {
+): Promise<CatalogPageModel | undefined> {
   const catalog = (await store.listCatalogTotals(repository)).find((row) => row.key === key)
   return catalog && { repository, catalog, packages: await store.packageSummaries(repository, key) }
 }
@@ -182,7 +182,7 @@ async function readPackageModel(
   repository: RepositoryName,
   key: string,
   name: string,
-): Promise<PackageModel | undefined> {
+): Promise<PackagePageModel | undefined> {
   const [rows, found, scan] = await Promise.all([
     store.listCatalogTotals(repository),
     store.recordedPackage(repository, key, name),
@@ -267,11 +267,11 @@ async function readRepositoryOverviewModel(
 
 /** Sums over the last weeks. */
 function sumWeeklyCountsByRuleAndOwner(
-  days: readonly RuleDayCount[],
+  days: readonly DailyRuleCount[],
   today: number,
 ): Pick<RepositoryOverviewPageModel, 'rules' | 'owners'> {
   const weeksAgo = (at: number) => Math.floor((today - at) / 7)
-  const sumByWeek = (its: readonly RuleDayCount[]) => {
+  const sumByWeek = (its: readonly DailyRuleCount[]) => {
     const weeks = Array.from({ length: maxHistoryWeeks }, () => 0)
     for (const one of its) {
       const week = weeksAgo(one.day)

@@ -11,14 +11,14 @@ import {
 import { listOwnerFilesForLocations, readOwnershipAuthority } from '../../checks/ownership/ownership.ts'
 import { isBot, createPrincipalMatcher } from '../../checks/ownership/principal-matcher.ts'
 import { normalizeLogin, type Principal } from '../../checks/ownership/principal.ts'
-import { readTextBlob } from '../../catalogs/catalog-loader.ts'
+import { readTextBlobOrEmpty } from '../../catalogs/catalog-loader.ts'
 import { readConfig } from '../../catalogs/read-config.ts'
 import type { FreezeKind } from '../../policy/merge-freeze.ts'
 import type { Forge, ForgeQuestion } from '../../ports/forge.ts'
 import type { JobQueue } from '../../ports/jobs.ts'
 import type { MergeFreezes } from '../../ports/merge-freezes.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
-import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { PullHistoryStore } from '../../ports/pull-memory.ts'
 import type { GitRepository } from '../../ports/repository.ts'
 
 export interface UnfreezeRequest {
@@ -38,7 +38,7 @@ interface UnfreezeContext {
 }
 
 export interface UnfreezeHandlerOptions {
-  readonly store: MergeFreezes & JobQueue & PullMemory
+  readonly store: MergeFreezes & JobQueue & PullHistoryStore
   readonly open: (at: { installation: number; repository: RepositoryName }) => Promise<UnfreezeContext>
   readonly onResumed: (request: UnfreezeRequest) => void
 }
@@ -78,7 +78,7 @@ async function checkMaintainerStatus(
   by: UnfreezeRequest['by'],
   branch: string,
   { forge, repository }: UnfreezeContext,
-  store: PullMemory,
+  store: PullHistoryStore,
 ): Promise<'yes' | 'no' | 'unknown'> {
   const account = { id: toUserId(by.id), login: normalizeLogin({ ...by, id: toUserId(by.id), kind: 'user' }) }
   if (isBot(account)) return 'no'
@@ -93,7 +93,8 @@ async function checkMaintainerStatus(
   const needed = new Set(listOwnerFilesForLocations(paths, []))
   const textByPath = new Map<string, string>()
   for (const { path, oid, mode } of entries)
-    if (needed.has(path) && mode.startsWith('100')) textByPath.set(path, await readTextBlob(repository, oid))
+    if (needed.has(path) && mode.startsWith('100'))
+      textByPath.set(path, await readTextBlobOrEmpty(repository, oid))
   const existing = new Set(paths)
   const { maintainers } = readOwnershipAuthority(
     { has: (path) => existing.has(path), text: (path) => textByPath.get(path) },

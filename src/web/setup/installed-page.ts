@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RepositoryName } from '../../pull-request/snapshot.ts'
 import type { MergePlan } from '../../policy/merge-strategy.ts'
 import type { RecommendedRuleset } from '../../policy/recommended-rulesets.ts'
-import { buildMergePlanSections, formatMergeMethod, toSentence } from '../../report/merge-plan.ts'
+import { buildMergePlanSections, formatMergeMethod, formatClauseAsSentence } from '../../report/merge-plan.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
 import { isSetupToken } from './setup-token.ts'
@@ -124,11 +124,11 @@ function renderInstalledBranch(
   const list = (title: string, clauses: readonly string[]) =>
     clauses.length === 0
       ? ''
-      : `<p><strong>${escapeHtml(title)}</strong></p><ul>${clauses.map((it) => `<li>${escapeHtml(toSentence(it))}</li>`).join('')}</ul>`
+      : `<p><strong>${escapeHtml(title)}</strong></p><ul>${clauses.map((it) => `<li>${escapeHtml(formatClauseAsSentence(it))}</li>`).join('')}</ul>`
   const download = (which: 'a' | 'b') =>
     `<li><a href="/setup/ruleset?word=${escapeHtml(token)}&amp;repository=${encodeURIComponent(named)}&amp;which=${which}" download>${escapeHtml(rulesets[which].name)}</a></li>`
   return `<section><h2>${escapeHtml(named)}</h2>
-<p>Branch <code>${escapeHtml(branch)}</code>: <strong>${escapeHtml(formatMergeMethod(plan.method))}</strong>. ${escapeHtml(toSentence(plan.because))}</p>
+<p>Branch <code>${escapeHtml(branch)}</code>: <strong>${escapeHtml(formatMergeMethod(plan.method))}</strong>. ${escapeHtml(formatClauseAsSentence(plan.because))}</p>
 ${list('The configuration is invalid', configProblems)}${buildMergePlanSections(plan)
     .map(([title, clauses]) => list(title, clauses))
     .join('')}

@@ -74,13 +74,13 @@ const createdAppSchema = z.object({
   html_url: z.url(),
 })
 
-export interface SetupServer {
+export interface RunningSetupServer {
   readonly port: number
   close(): Promise<void>
 }
 
 /** Shows the setup page until `close()` is called. Rejects if the port is taken. */
-export async function startSetupServer(options: SetupOptions): Promise<SetupServer> {
+export async function startSetupServer(options: SetupOptions): Promise<RunningSetupServer> {
   // Two concurrent browsers create only one App.
   const state = { isTaken: false }
   const server = createServer((request, response) => {

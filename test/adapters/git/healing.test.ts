@@ -49,7 +49,7 @@ async function exerciseMirror(): Promise<string> {
   return Buffer.from(await mirror.read(entry.oid)).toString()
 }
 
-const listFilesBelow = (path: string): string[] =>
+const listFilesUnder = (path: string): string[] =>
   readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => join(path, name))
     .filter((name) => statSync(name).isFile())
@@ -64,29 +64,29 @@ const mirrorCorruptionCases: readonly (readonly [what: string, damage: () => voi
   ['has lost its objects', () => rmSync(join(directory, 'objects'), { recursive: true })],
   [
     'has empty objects',
-    () => listFilesBelow(join(directory, 'objects')).forEach((file) => truncateSync(makeWritable(file), 0)),
+    () => listFilesUnder(join(directory, 'objects')).forEach((file) => truncateSync(makeWritable(file), 0)),
   ],
   [
     'has half of each object',
     () =>
-      listFilesBelow(join(directory, 'objects')).forEach((file) =>
+      listFilesUnder(join(directory, 'objects')).forEach((file) =>
         truncateSync(makeWritable(file), statSync(file).size >> 1),
       ),
   ],
   [
     'has objects of nonsense',
     () =>
-      listFilesBelow(join(directory, 'objects')).forEach((file) =>
+      listFilesUnder(join(directory, 'objects')).forEach((file) =>
         writeFileSync(makeWritable(file), 'nonsense'),
       ),
   ],
   [
     'has lost the oldest object',
-    () => unlinkSync(listFilesBelow(join(directory, 'objects')).toSorted()[0] ?? ''),
+    () => unlinkSync(listFilesUnder(join(directory, 'objects')).toSorted()[0] ?? ''),
   ],
   [
     'has refs of nonsense',
-    () => listFilesBelow(join(directory, 'refs')).forEach((file) => writeFileSync(file, 'nonsense')),
+    () => listFilesUnder(join(directory, 'refs')).forEach((file) => writeFileSync(file, 'nonsense')),
   ],
   ['has lost its refs', () => rmSync(join(directory, 'refs'), { recursive: true })],
   [
@@ -100,7 +100,7 @@ const mirrorCorruptionCases: readonly (readonly [what: string, damage: () => voi
   [
     'has locks that nobody holds',
     () => {
-      for (const ref of listFilesBelow(join(directory, 'refs'))) writeFileSync(`${ref}.lock`, '')
+      for (const ref of listFilesUnder(join(directory, 'refs'))) writeFileSync(`${ref}.lock`, '')
       mkdirSync(join(directory, 'x'), { recursive: true })
     },
   ],
@@ -136,7 +136,7 @@ test.each<readonly [string, () => void]>([
   [
     'sends invalid data',
     () =>
-      listFilesBelow(join(origin.directory, 'objects')).forEach((file) =>
+      listFilesUnder(join(origin.directory, 'objects')).forEach((file) =>
         writeFileSync(makeWritable(file), 'nonsense'),
       ),
   ],

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { openLauncher } from '../../../src/adapters/git/launcher.ts'
+import { openProcessLauncher } from '../../../src/adapters/git/launcher.ts'
 import { runProcess, type ProcessSpec } from '../../../src/adapters/git/run-process.ts'
 import { createTemporaryDirectory } from './origin.ts'
 
-const launcher = openLauncher()
+const launcher = openProcessLauncher()
 afterEach(() => launcher.close())
 
 const createProcessSpec = (script: string, more: Partial<ProcessSpec> = {}): ProcessSpec => ({
@@ -105,8 +105,8 @@ test('a process can exit without closing its launcher, and started programs run 
   const folder = createTemporaryDirectory('launcher')
   const [begin, end] = [join(folder.path, 'begin'), join(folder.path, 'end')]
   const script = `
-    import { openLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../../src/adapters/git/launcher.ts'))}
-    const { run } = openLauncher()
+    import { openProcessLauncher } from ${JSON.stringify(join(import.meta.dirname, '../../../src/adapters/git/launcher.ts'))}
+    const { run } = openProcessLauncher()
     const killed = process.argv[1] === 'killed'
     if (killed) run(${JSON.stringify(createProcessSpec(`cat '${begin}' > '${end}'`))}).catch(() => {})
     await run(${JSON.stringify(createProcessSpec('true'))})

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { toTreeSha, type CommitSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { readIncomingCommits } from '../../../src/adapters/git/incoming-commits.ts'
 import { readLinearHistory } from '../../../src/adapters/git/linear-history.ts'
-import { openListings } from '../../../src/adapters/git/listings.ts'
+import { openTreeListings } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
-import { mergeCommits, type MergeTools } from '../../../src/adapters/git/merge.ts'
+import { mergeCommits, type GitMergeContext } from '../../../src/adapters/git/merge.ts'
 import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 
@@ -16,7 +16,7 @@ const gitCalls: string[] = []
 let origin: OriginRepository
 let objectReader: ObjectReader
 let runLocalGit: LocalGit
-let mergeTools: MergeTools
+let mergeTools: GitMergeContext
 
 beforeAll(() => {
   origin = createOrigin(join(temporaryDirectory.path, 'origin.git'))
@@ -32,7 +32,7 @@ beforeAll(() => {
   mergeTools = {
     git: runLocalGit,
     objects: objectReader,
-    ...openListings(runLocalGit, objectReader, 1000),
+    ...openTreeListings(runLocalGit, objectReader, 1000),
     directory,
     signature,
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { toTreeSha, type TreeSha } from '../../../src/pull-request/ids.ts'
 import { compareTreeObjects } from '../../../src/adapters/git/compare-tree-objects.ts'
-import { openListings, type TreeListings } from '../../../src/adapters/git/listings.ts'
+import { openTreeListings, type TreeListings } from '../../../src/adapters/git/listings.ts'
 import { createLocalGit, type LocalGit } from '../../../src/adapters/git/local-git.ts'
 import { openObjectReader, type ObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { parseRawDiff, parseTreeList } from '../../../src/adapters/git/parse-output.ts'
@@ -41,7 +41,7 @@ afterAll(() => {
 })
 
 const openUncachedTreeListings = (maxPaths = 1000): TreeListings =>
-  openListings(runLocalGit, objectReader, maxPaths)
+  openTreeListings(runLocalGit, objectReader, maxPaths)
 const commitFilesAndGetTree = (files: OriginFiles): TreeSha => origin.tree(origin.commit(files))
 
 const readGitOutput = async (...args: string[]) => (await runLocalGit(args)).stdout

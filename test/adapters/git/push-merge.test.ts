@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from '
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { toCommitSha, toPullNumber, toTreeSha } from '../../../src/pull-request/ids.ts'
-import { mintMergePermit, type ValidatedMerge, type MergePermit } from '../../../src/policy/merge-permit.ts'
+import { createMergePermit, type ValidatedMerge, type MergePermit } from '../../../src/policy/merge-permit.ts'
 import { openMirror, type GitMirror } from '../../../src/adapters/git/mirror.ts'
 import { createOrigin, createTemporaryDirectory, type OriginRepository } from './origin.ts'
 import { startSmartHttp, type SmartHttpServer } from './smart-http.ts'
@@ -47,7 +47,7 @@ async function createPermit(change: Partial<ValidatedMerge> = {}): Promise<Merge
   const result = await mirror.merge(base, head, 'Merge pull request #1')
   if (result.kind !== 'clean') throw new Error(result.kind)
   const { commit, tree } = result
-  return mintMergePermit({
+  return createMergePermit({
     repository,
     pull: toPullNumber(1),
     baseRef: 'main',

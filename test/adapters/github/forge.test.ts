@@ -6,8 +6,8 @@ import { toCommitSha, toPullNumber, toUserId } from '../../../src/pull-request/i
 import { openForge } from '../../../src/adapters/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../../src/report/report.ts'
-import { suggestionMarker } from '../../../src/report/suggestions.ts'
-import type { Forge, OwnReports } from '../../../src/ports/forge.ts'
+import { reviewSuggestionMarker } from '../../../src/report/suggestions.ts'
+import type { Forge, BotReports } from '../../../src/ports/forge.ts'
 import type { MockPull } from '../../../sandbox/github/github-data.ts'
 import {
   fullRepositoryName,
@@ -461,7 +461,7 @@ describe('the comment of catalog-bot', () => {
       await take()
       await slow.perform({ kind: 'put-comment', pull: at, body: text('second'), present })
       expect(said()).toHaveLength(2)
-      let seen: OwnReports | undefined
+      let seen: BotReports | undefined
       await slow.readSnapshot(at, { onOwnReports: (told) => (seen = told) })
       await slow.perform({
         kind: 'put-comment',
@@ -720,7 +720,7 @@ describe('suggestions', () => {
   const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`)
   const suggestion = (first: number, last: number, text: string) => ({
     ...{ path: 's.yaml', first, last },
-    body: `${suggestionMarker}\n\nwrong\n\n\`\`\`suggestion\n${text}\n\`\`\``,
+    body: `${reviewSuggestionMarker}\n\nwrong\n\n\`\`\`suggestion\n${text}\n\`\`\``,
   })
   let suggested: MockPull
   const put = (...suggestions: ReturnType<typeof suggestion>[]) =>

@@ -3,7 +3,11 @@ import { describe, expect, test } from '@jest/globals'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import { createCommentCache } from '../../../src/adapters/github/comment-cache.ts'
 import type { Octokit } from '../../../src/adapters/github/github-app.ts'
-import { findOwnComment, extractOpening, readComments } from '../../../src/adapters/github/read-comments.ts'
+import {
+  findBotComment,
+  extractCommandLines,
+  readComments,
+} from '../../../src/adapters/github/read-comments.ts'
 import { commentMarker } from '../../../src/report/report.ts'
 
 interface GitHubComment {
@@ -162,20 +166,20 @@ describe('thousands of comments', () => {
     })
     await fakeGitHub.read()
     fakeGitHub.requests()
-    expect(await findOwnComment(fakeGitHub.reader, toPullNumber(7))).toMatchObject({ id: 6 })
+    expect(await findBotComment(fakeGitHub.reader, toPullNumber(7))).toMatchObject({ id: 6 })
     expect(fakeGitHub.requests()).toBe(2)
     fakeGitHub.told.splice(6, 1)
-    expect(await findOwnComment(fakeGitHub.reader, toPullNumber(7))).toBeUndefined()
+    expect(await findBotComment(fakeGitHub.reader, toPullNumber(7))).toBeUndefined()
   })
 })
 
 describe('the stored part of a comment', () => {
   test('consists of the lines that can contain a command', () => {
-    expect(extractOpening(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
-    expect(extractOpening('/hold')).toBe('/hold')
+    expect(extractCommandLines(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
+    expect(extractCommandLines('/hold')).toBe('/hold')
   })
   test('is empty if those lines are too long', () => {
-    expect(extractOpening(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
+    expect(extractCommandLines(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
   })
 })
 
@@ -196,7 +200,7 @@ describe('our own comment', () => {
     // A snapshot fills the same cache first.
     await fakeGitHub.read()
     fakeGitHub.later(600_000)
-    return (await findOwnComment(fakeGitHub.reader, toPullNumber(7)))?.id
+    return (await findBotComment(fakeGitHub.reader, toPullNumber(7)))?.id
   }
   test.each([
     ['reports our App as its author', { user: bot, performed_via_github_app: { id: 5 } }],

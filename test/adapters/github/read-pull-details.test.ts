@@ -11,7 +11,7 @@ import { openForge } from '../../../src/adapters/github/forge.ts'
 import { openGitHubApp } from '../../../src/adapters/github/github-app.ts'
 import { graphqlPullFragment } from '../../../src/adapters/github/graphql-pull.ts'
 import { commentMarker } from '../../../src/report/report.ts'
-import type { Forge, OwnReports } from '../../../src/ports/forge.ts'
+import type { Forge, BotReports } from '../../../src/ports/forge.ts'
 import {
   fullRepositoryName,
   openGitHubFixture,
@@ -61,9 +61,9 @@ const isCombinedQuery = ({ operation }: { readonly operation?: string }) => oper
 
 async function readPullInOneRequest({
   number,
-}: MockPull): Promise<{ snapshot: PullSnapshot | null; present: OwnReports | undefined; requests: number }> {
+}: MockPull): Promise<{ snapshot: PullSnapshot | null; present: BotReports | undefined; requests: number }> {
   const before = githubFixture.github.requests.length
-  let present: OwnReports | undefined
+  let present: BotReports | undefined
   const snapshot = await forge.readSnapshot(toPullNumber(number), {
     onOwnReports: (told) => (present = told),
   })

@@ -7,7 +7,7 @@ import {
   createSbomAttachment,
   type ArtifactSubject,
 } from '../../../src/adapters/image/provenance/provenance-artifacts.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
@@ -23,7 +23,7 @@ beforeEach(async () => {
   registryServer = await startMockRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
   pusher = openPusher({ clock: createManualClock(), credentials: [], egress })
-  registryClient = openRegistry({ clock: createManualClock(), credentials: [], egress })
+  registryClient = openRegistryClient({ clock: createManualClock(), credentials: [], egress })
   const { blobs, manifests } = createImage({ 'configs/a.yaml': 'a' })
   const [{ bytes, mediaType }] = manifests
   const at = { host: registryServer.host, repository: 'org/catalog' }

@@ -1,9 +1,9 @@
 // The pusher with difficult registries: where it sends uploads, what it repeats, and which responses it trusts.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createFixedCredentials } from '../../../src/adapters/registry/auth/credentials.ts'
+import { createStaticCredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { openPusher, type Pusher, type PusherOptions } from '../../../src/adapters/image/open-pusher.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { createManualClock, type ManualClock } from '../registry/manual-clock.ts'
 import { createBlob, createImage } from './create-images.ts'
 import {
@@ -37,7 +37,9 @@ function createPusher(options: Partial<PusherOptions> = {}): Pusher {
     clock,
     egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
     credentials: [
-      createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'u', password: 'secret' } }),
+      createStaticCredentialSource({
+        [registryServer.host]: { kind: 'basic', username: 'u', password: 'secret' },
+      }),
     ],
     random: () => 0,
     ...options,
@@ -278,7 +280,7 @@ describe('scopes', () => {
     // Never accepts a token, so that the reader tries every scope.
     registryServer.script = (request, response, earlier) =>
       always({ ...request, headers: { ...request.headers, authorization: undefined } }, response, earlier)
-    const reader = openRegistry({
+    const reader = openRegistryClient({
       clock,
       egress: allowLoopbackRegistries(registryServer.host, storageServer.host),
     })

@@ -14,7 +14,7 @@ import {
 import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
 import { openPusher, type Pusher } from '../../../src/adapters/image/open-pusher.ts'
 import { readCatalogFolder } from '../../../src/adapters/image/read-catalog-folder.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { compareServing } from '../../../scripts/compare-serving.ts'
@@ -36,7 +36,7 @@ describeWithRegistry('a catalog image', () => {
   beforeAll(async () => {
     server = await startRealRegistry()
     const egress = allowLoopbackRegistries(server.host)
-    registry = openRegistry({ clock: createManualClock(), egress })
+    registry = openRegistryClient({ clock: createManualClock(), egress })
     pusher = openPusher({ clock: createManualClock(), egress, credentials: [] })
     publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
     const architectures = ['amd64', 'arm64']
@@ -315,7 +315,7 @@ describeWithRegistry('a catalog image', () => {
   test('is published despite registry errors and broken connections', async () => {
     const failing = await startFlakyProxy(server.host)
     const egress = allowLoopbackRegistries(failing.host)
-    const reader = openRegistry({ clock: createManualClock(), egress })
+    const reader = openRegistryClient({ clock: createManualClock(), egress })
     const writer = openPusher({ clock: createManualClock(), egress, credentials: [] })
     const through = openCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
     const files = createSmallCatalog({ description: 'faults' })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { CatalogPublisher } from '../../../src/adapters/image/catalog-publisher.ts'
 import { openCatalogPublisher } from '../../../src/adapters/image/open-catalog-publisher.ts'
 import { openPusher } from '../../../src/adapters/image/open-pusher.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { startMockRegistry, type MockRegistry } from '../../../sandbox/registry/registry.ts'
 import { createPackageYaml } from '../../publish/publish-scenario.ts'
@@ -41,7 +41,7 @@ function openRealPublisher(): { publisher: CatalogPublisher; host: string } {
     egress: allowLoopbackRegistries(registryServer.host),
     credentials: [],
   }
-  const registry = openRegistry(access)
+  const registry = openRegistryClient(access)
   const publisher = openCatalogPublisher({ registry, pusher: openPusher(access), packsIn: 'here' })
   closeCallbacks.push(async () => {
     await publisher.close()

@@ -1,20 +1,25 @@
 import { describe, expect, test } from '@jest/globals'
-import { openMemoryCache } from '../../../src/catalogs/memory-cache.ts'
+import { openInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
-import type { ImageAnswer } from '../../../src/checks/questions.ts'
-import { withQueryBudget } from '../../../src/adapters/registry/query-budget.ts'
+import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
+import { limitRegistryQueries } from '../../../src/adapters/registry/query-budget.ts'
 import { createCachedRegistry } from '../../../src/adapters/registry/cached-registry.ts'
 import { scanImages, type ImageScanProgress } from '../../../src/adapters/registry/scan-images.ts'
 import { createManualClock } from './manual-clock.ts'
 
 const sha256Hex = 'a'.repeat(64)
-const foundImageAnswer: ImageAnswer = { kind: 'ok', digest: `sha256:${sha256Hex}`, mediaType: 'x', size: 1 }
+const foundImageAnswer: ImageLookupAnswer = {
+  kind: 'ok',
+  digest: `sha256:${sha256Hex}`,
+  mediaType: 'x',
+  size: 1,
+}
 
 /** A registry that records its requests, and a cache that expires by a manual clock. */
-function createCountingRegistry(answers: (reference: string) => ImageAnswer = () => foundImageAnswer) {
+function createCountingRegistry(answers: (reference: string) => ImageLookupAnswer = () => foundImageAnswer) {
   const requested: string[] = []
   const clock = createManualClock(0)
-  const cache = openMemoryCache(clock)
+  const cache = openInMemoryCache(clock)
   const reads: number[] = []
   return {
     asked: requested,
@@ -39,7 +44,7 @@ function createCountingRegistry(answers: (reference: string) => ImageAnswer = ()
 
 describe('answers are cached', () => {
   const day = 24 * 3600 * 1000
-  const cases: [string, string, ImageAnswer, number | undefined][] = [
+  const cases: [string, string, ImageLookupAnswer, number | undefined][] = [
     ['a digest for seven days', `q.io/a@sha256:${sha256Hex}`, foundImageAnswer, 7 * day],
     ['a tag for ten minutes', 'q.io/a:1', foundImageAnswer, 600_000],
     ['a missing image for a minute', `q.io/a@sha256:${sha256Hex}`, { kind: 'missing', reason: '' }, 60_000],
@@ -83,7 +88,7 @@ describe('answers are cached', () => {
   })
   test('refresh bypasses the cache and updates it', async () => {
     const reference = `q.io/a@sha256:${sha256Hex}`
-    let answer: ImageAnswer = foundImageAnswer
+    let answer: ImageLookupAnswer = foundImageAnswer
     const { registry, store, asked } = createCountingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve(reference)
@@ -94,7 +99,7 @@ describe('answers are cached', () => {
     expect(asked).toHaveLength(2)
   })
   test('an inconclusive refresh keeps the cached answer', async () => {
-    let answer: ImageAnswer = foundImageAnswer
+    let answer: ImageLookupAnswer = foundImageAnswer
     const { registry, store } = createCountingRegistry(() => answer)
     const cached = createCachedRegistry(registry, { store, identity: async () => 'anonymous' })
     await cached.resolve('q.io/a:1')
@@ -113,7 +118,7 @@ describe('answers are cached', () => {
 describe('a budget', () => {
   test('limits hosts and references, and repeated references are free', async () => {
     const { registry, asked } = createCountingRegistry()
-    const limited = withQueryBudget(registry, { hosts: 2, references: 3 })
+    const limited = limitRegistryQueries(registry, { hosts: 2, references: 3 })
     const kinds = []
     for (const reference of ['a.io/x:1', 'b.io/x:1', 'c.io/x:1', 'a.io/x:2', 'a.io/x:3', 'a.io/x:1'])
       kinds.push((await limited.resolve(reference)).kind)
@@ -124,7 +129,7 @@ describe('a budget', () => {
 
 describe('a scan', () => {
   const references = ['a.io/x:1', 'a.io/x:2', 'a.io/x:3', 'b.io/x:1', 'a.io/x:1', 'BAD']
-  const answerReference = (reference: string): ImageAnswer =>
+  const answerReference = (reference: string): ImageLookupAnswer =>
     reference === 'BAD'
       ? { kind: 'malformed', reason: '' }
       : reference === 'b.io/x:1'
@@ -145,7 +150,7 @@ describe('a scan', () => {
   test('resumes after an aborted run, and retries inconclusive answers', async () => {
     const first = createCountingRegistry(answerReference)
     const stop = new AbortController()
-    const written = new Map<string, ImageAnswer>()
+    const written = new Map<string, ImageLookupAnswer>()
     const report = await scanImages(first.registry, references, {
       clock: first.clock,
       concurrency: 1,

@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
-import { openMemoryCache } from '../../../src/catalogs/memory-cache.ts'
+import { openInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
-import type { InstallFacts } from '../../../src/checks/install/install-facts.ts'
-import type { BundleAnswer } from '../../../src/checks/questions.ts'
+import type { BundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
+import type { BundleImageAnswer } from '../../../src/checks/questions.ts'
 import {
-  createCachedBundles,
+  createCachedBundleReaders,
   defaultBundlePullBudget,
 } from '../../../src/adapters/registry/cached-bundles.ts'
 import { createManualClock } from './manual-clock.ts'
 
 const bundleImageReference = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
-const createBundleAnswer = (packageName = 'foo'): BundleAnswer => ({
+const createBundleAnswer = (packageName = 'foo'): BundleImageAnswer => ({
   kind: 'bundle',
   digest: 'x',
   content: { name: packageName, package: 'foo', properties: [], relatedImages: [] },
@@ -20,11 +20,11 @@ const createBundleAnswer = (packageName = 'foo'): BundleAnswer => ({
 
 /** A registry that counts concurrent pulls, and a cache that expires by a manual clock. */
 function createCountingRegistry(
-  answer: (reference: string) => BundleAnswer | Promise<BundleAnswer> = () => createBundleAnswer(),
+  answer: (reference: string) => BundleImageAnswer | Promise<BundleImageAnswer> = () => createBundleAnswer(),
 ) {
   const pulled: string[] = []
   const clock = createManualClock(0)
-  const cache = openMemoryCache(clock)
+  const cache = openInMemoryCache(clock)
   const spaces = new Set<string>()
   let [now, maxConcurrent] = [0, 0]
   let identity = 'anonymous'
@@ -53,14 +53,15 @@ function createCountingRegistry(
     spaces,
     most: () => maxConcurrent,
     become: (other: string) => (identity = other),
-    bundles: (atOnce?: number) => createCachedBundles(client, { clock, store, ...(atOnce && { atOnce }) }),
+    bundles: (atOnce?: number) =>
+      createCachedBundleReaders(client, { clock, store, ...(atOnce && { atOnce }) }),
   }
 }
 const bundleImageReferences = (count: number) =>
   Array.from({ length: count }, (_, index) => bundleImageReference(index))
 
 test('one pull provides the bundle and its install facts, and both are cached separately', async () => {
-  const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as InstallFacts
+  const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as BundleInstallFacts
   const { bundles, pulled } = createCountingRegistry(() => Object.assign(createBundleAnswer(), { install }))
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forEvaluation()
   const both = await Promise.all([bundleOf(bundleImageReference(1)), installOf(bundleImageReference(1))])
@@ -72,7 +73,7 @@ test('one pull provides the bundle and its install facts, and both are cached se
 
 describe('bundle contents are cached', () => {
   const day = 24 * 3600 * 1000
-  test.each<[string, BundleAnswer, string, number | undefined]>([
+  test.each<[string, BundleImageAnswer, string, number | undefined]>([
     ['by digest for seven days', createBundleAnswer(), bundleImageReference(1), 7 * day],
     ['not by tag', createBundleAnswer(), 'q.io/a:1', undefined],
     [
@@ -178,7 +179,7 @@ describe('the pull budget of an evaluation', () => {
     const client = {
       identity: async () => 'anonymous',
       readBundle: (reference: string, signal?: { readonly aborted: boolean }) =>
-        new Promise<BundleAnswer>((resolve) => {
+        new Promise<BundleImageAnswer>((resolve) => {
           pulls += 1
           if (reference !== bundleImageReference(1)) return resolve(createBundleAnswer())
           const timer = setInterval(() => {
@@ -188,7 +189,7 @@ describe('the pull budget of an evaluation', () => {
           }, 5)
         }),
     }
-    const bundles = createCachedBundles(client, { clock, store, slowest: 20 })
+    const bundles = createCachedBundleReaders(client, { clock, store, slowest: 20 })
     const slow = { kind: 'unknown', reason: 'pulling the image took longer than 0.02 s', retryAfter: 600 }
     expect(await bundles.forEvaluation().readBundle(bundleImageReference(1))).toEqual(slow)
     // The next evaluation skips the slow bundle and pulls the other one.

@@ -1,10 +1,10 @@
 // The identity that cache keys contain covers everything that an answer depends on, and cannot be forged.
 import { expect, test } from '@jest/globals'
 import {
-  createFixedCredentials,
+  createStaticCredentialSource,
   type CredentialSource,
 } from '../../../src/adapters/registry/auth/credentials.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { RegistryError } from '../../../src/adapters/registry/registry-error.ts'
 import { createManualClock } from './manual-clock.ts'
 
@@ -20,8 +20,8 @@ async function computeIdentity(password: string | undefined): Promise<string> {
   const own =
     password === undefined
       ? []
-      : [createFixedCredentials({ 'quay.io': { kind: 'basic', username: 'u', password } })]
-  const client = openRegistry({
+      : [createStaticCredentialSource({ 'quay.io': { kind: 'basic', username: 'u', password } })]
+  const client = openRegistryClient({
     clock: createManualClock(),
     rules: mirrorRules,
     credentials: [...own, failingMirrorCredentials],
@@ -39,7 +39,10 @@ test('different credentials have different identities, even with unreadable mirr
 })
 
 test('the identity of a blocked image is blocked, and of a malformed reference anonymous', async () => {
-  const client = openRegistry({ clock: createManualClock(), rules: [{ prefix: 'quay.io', blocked: true }] })
+  const client = openRegistryClient({
+    clock: createManualClock(),
+    rules: [{ prefix: 'quay.io', blocked: true }],
+  })
   expect(await client.identity('quay.io/a/b:1')).toBe('blocked')
   expect(await client.isPubliclyReadable('quay.io/a/b:1')).toBe(false)
   expect(await client.identity('HTTP://x')).toBe('anonymous')
@@ -47,8 +50,8 @@ test('the identity of a blocked image is blocked, and of a malformed reference a
 })
 
 test('public readability depends on credentials, mirrors, and the operator configuration', async () => {
-  const seen = async (options: Partial<Parameters<typeof openRegistry>[0]>) => {
-    const client = openRegistry({ clock: createManualClock(), ...options })
+  const seen = async (options: Partial<Parameters<typeof openRegistryClient>[0]>) => {
+    const client = openRegistryClient({ clock: createManualClock(), ...options })
     const answer = await client.isPubliclyReadable('quay.io/a/b:1')
     await client.close()
     return answer
@@ -59,9 +62,12 @@ test('public readability depends on credentials, mirrors, and the operator confi
   expect(await seen({ rules: mirrorRules, closedHosts: ['mirror.example'] })).toBe(false)
   expect(await seen({ rules: mirrorRules, credentials: [failingMirrorCredentials] })).toBe(false)
   expect(
-    await seen({ rules: mirrorRules, credentials: [createFixedCredentials({ 'mirror.example': basic })] }),
+    await seen({
+      rules: mirrorRules,
+      credentials: [createStaticCredentialSource({ 'mirror.example': basic })],
+    }),
   ).toBe(false)
-  const credentials = [createFixedCredentials({ 'quay.io': basic })]
+  const credentials = [createStaticCredentialSource({ 'quay.io': basic })]
   expect(await seen({ credentials })).toBe(false)
   expect(await seen({ credentials, shown: ['quay.io/a'] })).toBe(true)
   expect(await seen({ credentials, shown: ['quay.io/ab', 'quay'] })).toBe(false)

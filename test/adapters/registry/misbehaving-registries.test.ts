@@ -4,7 +4,10 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import { openRegistry, type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
+import {
+  openRegistryClient,
+  type RegistryClientOptions,
+} from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { pullBundle } from '../../../src/adapters/registry/pull-bundle.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -24,7 +27,7 @@ afterEach(async () => {
   await Promise.all([...openClients.splice(0).map((client) => client.close()), registryServer.close()])
 })
 function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
-  const client = openRegistry({
+  const client = openRegistryClient({
     clock: createManualClock(),
     egress: allowLoopbackRegistries(registryServer.host),
     random: () => 0,

@@ -9,7 +9,7 @@ import { readRegistryBundle } from '../../../packages/bundle/src/registry-bundle
 import { renderBundle, type OlmBundleBlob } from '../../../packages/bundle/src/render/render-bundle.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { pullBundle } from '../../../src/adapters/registry/pull-bundle.ts'
 import { readBundle } from '../../../src/adapters/registry/read-bundle.ts'
@@ -29,7 +29,10 @@ const packageLabels = { 'operators.operatorframework.io.bundle.package.v1': 'x' 
     let client: RegistryClient
     beforeAll(async () => {
       registry = await startRealRegistry()
-      client = openRegistry({ clock: createManualClock(), egress: allowLoopbackRegistries(registry.host) })
+      client = openRegistryClient({
+        clock: createManualClock(),
+        egress: allowLoopbackRegistries(registry.host),
+      })
     })
     afterAll(async () => {
       await client.close()
@@ -86,7 +89,7 @@ describe('from a malicious registry', () => {
   let client: RegistryClient
   beforeAll(async () => {
     registry = await startScriptedRegistry()
-    client = openRegistry({
+    client = openRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host),
       limits: { attempts: 1 },

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
-  createFixedCredentials,
+  createStaticCredentialSource,
   type RegistryCredential,
 } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import { openPusher } from '../../../src/adapters/image/open-pusher.ts'
 import { findMissingProgram } from '../../left-out.ts'
 import { createManualClock } from './manual-clock.ts'
@@ -33,14 +33,14 @@ async function resolveAllImages(
   more: readonly string[] = [],
   platforms = false,
 ) {
-  const client = openRegistry({
+  const client = openRegistryClient({
     clock: createManualClock(),
     platforms,
     egress: {
       ...allowLoopbackRegistries(registry.host, ...more),
       tokenHosts: { [registry.host]: more },
     },
-    credentials: credential ? [createFixedCredentials({ [registry.host]: credential })] : [],
+    credentials: credential ? [createStaticCredentialSource({ [registry.host]: credential })] : [],
     limits: { attempts: 1 },
   })
   return {
@@ -142,9 +142,14 @@ async function expectPushAndReadBack(
     ...allowLoopbackRegistries(registry.host, ...tokenHosts),
     tokenHosts: { [registry.host]: tokenHosts },
   }
-  const credentials = credential ? [createFixedCredentials({ [registry.host]: credential })] : []
+  const credentials = credential ? [createStaticCredentialSource({ [registry.host]: credential })] : []
   const pusher = openPusher({ clock: createManualClock(), egress, credentials, limits: { attempts: 1 } })
-  const reader = openRegistry({ clock: createManualClock(), egress, credentials, limits: { attempts: 1 } })
+  const reader = openRegistryClient({
+    clock: createManualClock(),
+    egress,
+    credentials,
+    limits: { attempts: 1 },
+  })
   const skopeo = async (name: string) => {
     const login = credential?.kind === 'basic' ? [`--creds=robot:secret`] : ['--no-creds']
     const { stdout } = await promisify(execFile)(
@@ -196,7 +201,7 @@ async function expectPushAndReadBack(
   })
   const index = createImageIndex(['amd64', 'arm64'])
   const many = await pusher.push({ ...where, repository: 'pushed/many', ...index, tags: ['v1'] })
-  const detailed = openRegistry({ clock: createManualClock(), egress, credentials, platforms: true })
+  const detailed = openRegistryClient({ clock: createManualClock(), egress, credentials, platforms: true })
   expect(await detailed.resolve(`${registry.host}/pushed/many:v1`)).toMatchObject({
     kind: 'ok',
     digest: many.digest,
@@ -245,7 +250,7 @@ describeWithRegistry('our own pusher', () => {
     const { digest, blobs } = await pusher.push({ host, repository: 'a/large', ...large, tags: ['v1'] })
     expect(blobs.uploaded).toBe(2)
     expect(sizes.filter((size) => size === 1000).length).toBeGreaterThan(0)
-    const reader = openRegistry({ clock: createManualClock(), egress })
+    const reader = openRegistryClient({ clock: createManualClock(), egress })
     const pulled = await reader.fetchManifest({ host, repository: 'a/large', tag: 'v1' })
     expect(pulled.digest).toBe(digest)
     const layer = pulled.manifest.kind === 'image' ? pulled.manifest.layers[0] : undefined
@@ -267,7 +272,7 @@ describeWithRegistry('our own pusher', () => {
       const pusher = openPusher({
         clock: createManualClock(),
         egress: allowLoopbackRegistries(registry.host),
-        credentials: credential ? [createFixedCredentials({ [registry.host]: credential })] : [],
+        credentials: credential ? [createStaticCredentialSource({ [registry.host]: credential })] : [],
         limits: { attempts: 1 },
       })
       const order = {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
 import { createEgressPolicy } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { getEndpoints, type RegistryConfRule } from '../../../src/adapters/registry/endpoints.ts'
-import { openRegistry } from '../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import {
   toEgressOptions,
   parseRegistriesConf,
@@ -89,7 +89,7 @@ describe('the rules of a file', () => {
       /registries\.conf on the catalog-bot host blocks/,
     )
     expect(formatEndpoints(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
-    const client = openRegistry({
+    const client = openRegistryClient({
       clock: createManualClock(),
       rules,
       resolve: () => Promise.reject(new Error('asked')),
@@ -238,7 +238,10 @@ describe('the registry access of an operator', () => {
       INTERNAL_REGISTRIES: `${secure.host}=127.0.0.1/32`,
       ONLY_REGISTRIES: `${mirror.host}, ${secure.host}`,
     }
-    const client = openRegistry({ clock: createManualClock(), ...(await readRegistryAccess(environment)) })
+    const client = openRegistryClient({
+      clock: createManualClock(),
+      ...(await readRegistryAccess(environment)),
+    })
     expect(await client.resolve('quay.io/org/app:v1')).toMatchObject({ kind: 'ok', digest: found })
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
     expect(await client.resolve('ghcr.io/a/b:1')).toEqual({

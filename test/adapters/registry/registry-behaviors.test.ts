@@ -2,7 +2,7 @@
 // behavior, and the tests check how the client handles it.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
-  createFixedCredentials,
+  createStaticCredentialSource,
   type RegistryCredential,
   type CredentialSource,
 } from '../../../src/adapters/registry/auth/credentials.ts'
@@ -12,7 +12,10 @@ import {
 } from '../../../src/adapters/registry/auth/docker-config.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import { openRegistry, type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
+import {
+  openRegistryClient,
+  type RegistryClientOptions,
+} from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { defaultRetryPolicy } from '../../../src/adapters/registry/retrying-exchange.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
@@ -48,8 +51,8 @@ function openClient(
 ): RegistryClient {
   const source =
     credential &&
-    ('find' in credential ? credential : createFixedCredentials({ [registryServer.host]: credential }))
-  const client = openRegistry({
+    ('find' in credential ? credential : createStaticCredentialSource({ [registryServer.host]: credential }))
+  const client = openRegistryClient({
     clock,
     egress: {
       ...allowLoopbackRegistries(registryServer.host, secondRegistryServer.host),
@@ -130,7 +133,7 @@ describe('Docker Hub', () => {
     registryServer.add('me/private', '1')
   })
   const hub = (credential?: RegistryCredential) =>
-    openClient(credential && createFixedCredentials({ [registryServer.host]: credential }), {
+    openClient(credential && createStaticCredentialSource({ [registryServer.host]: credential }), {
       rules: [{ prefix: 'docker.io', location: registryServer.host }],
     })
   test('a short name is resolved only with HEAD requests, which do not count as pulls', async () => {

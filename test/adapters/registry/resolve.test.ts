@@ -1,10 +1,13 @@
 // Tests the client against scripted registries that behave like real ones.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/system-clock.ts'
-import { createFixedCredentials } from '../../../src/adapters/registry/auth/credentials.ts'
+import { createStaticCredentialSource } from '../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../src/adapters/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../../src/adapters/registry/manifest.ts'
-import { openRegistry, type RegistryClientOptions } from '../../../src/adapters/registry/open-registry.ts'
+import {
+  openRegistryClient,
+  type RegistryClientOptions,
+} from '../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/adapters/registry/registry-client.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import {
@@ -28,7 +31,7 @@ afterEach(async () => {
 })
 
 function openClient(options: Partial<RegistryClientOptions> = {}): RegistryClient {
-  const client = openRegistry({
+  const client = openRegistryClient({
     clock,
     egress: allowLoopbackRegistries(registryServer.host),
     random: () => 0,
@@ -299,7 +302,7 @@ describe('registry quirks', () => {
           .end()
     }
     const credentials = [
-      createFixedCredentials({
+      createStaticCredentialSource({
         [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'secret' },
       }),
     ]
@@ -310,7 +313,9 @@ describe('registry quirks', () => {
       kind: 'missing-or-private',
     })
     const wrong = [
-      createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'old' } }),
+      createStaticCredentialSource({
+        [registryServer.host]: { kind: 'basic', username: 'AWS', password: 'old' },
+      }),
     ]
     expect(
       await openClient({ credentials: wrong }).resolve(formatTestImageReference('org/app:v1')),
@@ -365,7 +370,9 @@ describe('registry quirks', () => {
     const client = openClient({
       egress: allowLoopbackRegistries(registryServer.host, storage.host),
       credentials: [
-        createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' } }),
+        createStaticCredentialSource({
+          [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' },
+        }),
       ],
     })
     const reference = { host: registryServer.host, repository: 'org/app' }
@@ -524,7 +531,9 @@ describe('mirrors', () => {
         },
       ],
       credentials: [
-        createFixedCredentials({ [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' } }),
+        createStaticCredentialSource({
+          [registryServer.host]: { kind: 'basic', username: 'u', password: 'p' },
+        }),
       ],
     })
     await client.resolve(formatTestImageReference('org/app:v1'))

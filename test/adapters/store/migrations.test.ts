@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readScanState } from '../../../src/image-scan/scan-state.ts'
 import type { Database } from '../../../src/adapters/store/database.ts'
 import { openEmbeddedDatabase } from '../../../src/adapters/store/embedded-database.ts'
-import { migrate, schemaName } from '../../../src/adapters/store/migrations.ts'
+import { migrate, databaseSchemaName } from '../../../src/adapters/store/migrations.ts'
 import { pruneStore } from '../../../src/adapters/store/prune.ts'
-import { openState } from '../../../src/adapters/store/store.ts'
+import { openStateStore } from '../../../src/adapters/store/store.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
 const legacyScanState = { dueAt: 5, missingImages: {}, report: { issue: 7, digest: 'd', told: [] } }
@@ -33,7 +33,7 @@ beforeAll(async () => {
   ]
   for (const [space, key, value, expires] of rows)
     await database.query(
-      `INSERT INTO ${schemaName}.cache (space, key, value, expires_at)
+      `INSERT INTO ${databaseSchemaName}.cache (space, key, value, expires_at)
        VALUES ($1, $2, $3, clock_timestamp() + $4::text::interval)`,
       [space, key, JSON.stringify(value), expires],
     )
@@ -43,7 +43,7 @@ afterAll(() => database.close())
 
 test('moves durable data out of the cache', async () => {
   const rows = await database.query(
-    `SELECT space, repository, key, version, value FROM ${schemaName}.state ORDER BY space`,
+    `SELECT space, repository, key, version, value FROM ${databaseSchemaName}.state ORDER BY space`,
   )
   const of = { repository: 'coast/operators', version: 0 }
   expect(rows).toEqual([
@@ -56,15 +56,17 @@ test('moves durable data out of the cache', async () => {
 })
 
 test('the current reader of the state reads it', async () => {
-  expect(await readScanState(openState(database), repository)).toEqual(legacyScanState)
+  expect(await readScanState(openStateStore(database), repository)).toEqual(legacyScanState)
 })
 
 test('keeps reusable cache rows, with an expiry within a month', async () => {
   const rows = await database.query(
-    `SELECT space FROM ${schemaName}.cache WHERE expires_at < clock_timestamp() + interval '31 days' ORDER BY space`,
+    `SELECT space FROM ${databaseSchemaName}.cache WHERE expires_at < clock_timestamp() + interval '31 days' ORDER BY space`,
   )
   expect(rows).toEqual([{ space: 'facts 4' }, { space: 'image-answers 2' }])
-  expect(await database.query(`SELECT count(*)::int AS rows FROM ${schemaName}.cache`)).toEqual([{ rows: 2 }])
+  expect(await database.query(`SELECT count(*)::int AS rows FROM ${databaseSchemaName}.cache`)).toEqual([
+    { rows: 2 },
+  ])
 })
 
 test('keeps old verdicts of merged pull requests for two years', async () => {
@@ -80,44 +82,46 @@ test('keeps old verdicts of merged pull requests for two years', async () => {
   ] as const
   for (const [pull, at] of rows) {
     await database.query(
-      `INSERT INTO ${schemaName}.verdict (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
+      `INSERT INTO ${databaseSchemaName}.verdict (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
        VALUES ('a/b', $1, $2, '', '', 'a', 'b', 'merge', 'null', $3::float8)`,
       [pull, head(pull), at],
     )
     await database.query(
-      `INSERT INTO ${schemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
+      `INSERT INTO ${databaseSchemaName}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
        VALUES ('a/b', $1, $3::float8, $2, '', '', 'main', 'merge', '{}')`,
       [pull, head(pull), at],
     )
     // All but the second were merged.
     await database.query(
-      `INSERT INTO ${schemaName}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
+      `INSERT INTO ${databaseSchemaName}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
        VALUES ('a/b', $1, $4, 'merge', 0, 0, 0, $3::float8, $2, 'main', '{}')`,
       [pull, head(pull), at, pull === 2 ? 'closed' : 'merged'],
     )
     if (pull !== 2)
       await database.query(
-        `INSERT INTO ${schemaName}.intent (lease, fence, repository, pull, landing, outcome)
+        `INSERT INTO ${databaseSchemaName}.intent (lease, fence, repository, pull, landing, outcome)
          VALUES ('x', 1, 'a/b', $1, jsonb_build_object('head', $2::text), 'landed')`,
         [pull, head(pull)],
       )
   }
   await database.query(
-    `INSERT INTO ${schemaName}.rule_met (repository, day, rule, pull, severity, owner)
+    `INSERT INTO ${databaseSchemaName}.rule_met (repository, day, rule, pull, severity, owner)
      VALUES ('a/b', $1, 'x', 1, 'error', ''), ('a/b', $2, 'x', 1, 'error', '')`,
     [Math.floor(now / day), Math.floor(old / day)],
   )
   await database.query(
-    `INSERT INTO ${schemaName}.seen_image (repository, reference, seen_at) VALUES ('a/b', 'x', $1::float8), ('a/b', 'y', $2::float8)`,
+    `INSERT INTO ${databaseSchemaName}.seen_image (repository, reference, seen_at) VALUES ('a/b', 'x', $1::float8), ('a/b', 'y', $2::float8)`,
     [now, ancient],
   )
   await pruneStore(database)
   for (const table of ['verdict', 'verdict_change', 'pull_seen']) {
-    const kept = await database.query(`SELECT pull FROM ${schemaName}.${table} ORDER BY pull`)
+    const kept = await database.query(`SELECT pull FROM ${databaseSchemaName}.${table} ORDER BY pull`)
     expect([table, kept]).toEqual([table, [{ pull: 1 }, { pull: 3 }]])
   }
-  expect(await database.query(`SELECT rule FROM ${schemaName}.rule_met`)).toHaveLength(1)
-  expect(await database.query(`SELECT reference FROM ${schemaName}.seen_image`)).toEqual([{ reference: 'x' }])
+  expect(await database.query(`SELECT rule FROM ${databaseSchemaName}.rule_met`)).toHaveLength(1)
+  expect(await database.query(`SELECT reference FROM ${databaseSchemaName}.seen_image`)).toEqual([
+    { reference: 'x' },
+  ])
 })
 
 test('deletes the inputs of decisions a quarter after the merge, and keeps those that may be needed', async () => {
@@ -133,12 +137,12 @@ test('deletes the inputs of decisions a quarter after the merge, and keeps those
   ] as const
   for (const [pull, state, at] of pulls)
     await database.query(
-      `INSERT INTO ${schemaName}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
+      `INSERT INTO ${databaseSchemaName}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
        VALUES ('c/d', $1, $2, 'merge', 0, 0, 0, $3::float8, 'h', 'main', '{}')`,
       [pull, state, at],
     )
   await database.query(
-    `INSERT INTO ${schemaName}.intent (lease, fence, repository, pull, landing, outcome, ended_at)
+    `INSERT INTO ${databaseSchemaName}.intent (lease, fence, repository, pull, landing, outcome, ended_at)
      VALUES ('x', 1, 'c/d', 15, '{}', 'landed', now() - interval '100 days')`,
   )
   const rows = {
@@ -152,10 +156,10 @@ test('deletes the inputs of decisions a quarter after the merge, and keeps those
   }
   for (const pull of [11, 12, 13, 14, 15]) {
     for (const [table, values] of Object.entries(rows))
-      await database.query(`INSERT INTO ${schemaName}.${table} ${values}`, [pull])
+      await database.query(`INSERT INTO ${databaseSchemaName}.${table} ${values}`, [pull])
     for (const space of ['requested reviews', 'publication of a pull request', 'another'])
       await database.query(
-        `INSERT INTO ${schemaName}.state (space, repository, key, version, value)
+        `INSERT INTO ${databaseSchemaName}.state (space, repository, key, version, value)
          VALUES ($1, 'c/d', to_json($2::text)::text, 1, '[]')`,
         [space, String(pull)],
       )
@@ -164,7 +168,7 @@ test('deletes the inputs of decisions a quarter after the merge, and keeps those
   const left = async (table: string) =>
     (
       await database.query<{ pull: number }>(
-        `SELECT pull FROM ${schemaName}.${table} WHERE repository = 'c/d' ORDER BY pull`,
+        `SELECT pull FROM ${databaseSchemaName}.${table} WHERE repository = 'c/d' ORDER BY pull`,
       )
     ).map(({ pull }) => pull)
   for (const table of Object.keys(rows).filter((one) => one !== 'command'))
@@ -172,7 +176,7 @@ test('deletes the inputs of decisions a quarter after the merge, and keeps those
   // An executed command is never executed again, even when it is old.
   expect(await left('command')).toEqual([11, 12, 13, 14, 15])
   const kept = await database.query(
-    `SELECT space, count(*)::int AS rows FROM ${schemaName}.state WHERE repository = 'c/d' GROUP BY space ORDER BY space`,
+    `SELECT space, count(*)::int AS rows FROM ${databaseSchemaName}.state WHERE repository = 'c/d' GROUP BY space ORDER BY space`,
   )
   expect(kept).toEqual([
     { space: 'another', rows: 5 },

@@ -10,7 +10,7 @@ const firstHeadSha = toCommitSha('a'.repeat(40))
 const secondHeadSha = toCommitSha('b'.repeat(40))
 const pull = toPullNumber(7)
 
-export function testPullMemoryContract(store: () => Store): void {
+export function testPullHistoryStoreContract(store: () => Store): void {
   const repository = () => ({ owner: 'Memory', name: `Repository-${++nameCount}` })
 
   describe('the store, for a pull request', () => {

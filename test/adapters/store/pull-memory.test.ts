@@ -5,7 +5,7 @@ import type { Store } from '../../../src/ports/store.ts'
 import { openStore } from '../../../src/adapters/store/store.ts'
 import { openPreparedStore } from './prepared-store.ts'
 import { runQuery, startPostgres } from './postgres-server.ts'
-import { testPullMemoryContract } from './pull-memory-contract.ts'
+import { testPullHistoryStoreContract } from './pull-memory-contract.ts'
 import { systemTestClock } from './sample-records.ts'
 
 const postgres = await startPostgres()
@@ -17,7 +17,7 @@ describe('the embedded store', () => {
     opened = await openPreparedStore({ clock: systemTestClock })
   }, 180_000)
   afterAll(() => opened.close())
-  testPullMemoryContract(() => opened)
+  testPullHistoryStoreContract(() => opened)
 })
 
 if (!postgres) test.skip('a Postgres server: skipped, because none is installed', () => undefined)
@@ -30,7 +30,7 @@ else
       opened = await openStore({ databaseUrl, clock: systemTestClock })
     }, 180_000)
     afterAll(() => opened.close())
-    testPullMemoryContract(() => opened)
+    testPullHistoryStoreContract(() => opened)
 
     test('deletes the authors of commands after an hour, but not the commands', async () => {
       const of = { owner: 'memory', name: 'aged' }

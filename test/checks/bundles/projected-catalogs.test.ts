@@ -5,7 +5,7 @@ import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-f
 import { defaultRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
 import { validateProjectedCatalogs } from '../../../src/checks/bundles/validate-projected-catalogs.ts'
 import {
-  createBundleImageNamer,
+  createBundleImageNameFormatter,
   formatPlaceholderImage,
 } from '../../../src/checks/bundles/projected-catalog.ts'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
@@ -37,7 +37,7 @@ async function projectCatalogs(before: FileTree, after: FileTree, image?: string
   const projected = await readProjectedCatalogs(
     await readBundleDirectories({ paths }, { ...context, layout: emptyLayout }),
     context,
-    createBundleImageNamer(image),
+    createBundleImageNameFormatter(image),
   )
   const channels = projected[0]?.changes[0]?.result?.channels.map(({ name, entries }) => [
     name,

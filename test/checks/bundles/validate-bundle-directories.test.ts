@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   validateBundleDirectories,
-  listManualMergeReasons,
+  listAutoMergeBlockReasons,
 } from '../../../src/checks/bundles/validate-bundle-directories.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { readBundleDirectories } from '../../../src/evaluate/read-bundle-directories.ts'
@@ -100,6 +100,6 @@ describe('`merge: false` in ci.yaml', () => {
     ['nowhere', 'merge: true\nreviewers: [alice]', 'updateGraph: semver-mode', false],
   ])('%s', (_name, before, after, isByHand) => {
     const ownerFiles = { base: files(before), result: files(after ?? before) }
-    expect(listManualMergeReasons({ change, ownerFiles }).length > 0).toBe(isByHand)
+    expect(listAutoMergeBlockReasons({ change, ownerFiles }).length > 0).toBe(isByHand)
   })
 })

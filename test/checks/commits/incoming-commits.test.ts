@@ -1,7 +1,7 @@
 // What a push contains besides its tree: attacks on other pull requests and on the merge itself, by commits with
 // content that is not in the merged tree. docs/attacks.md lists these attacks.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { evaluateSnapshot, type Evaluation } from '../../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot, type SnapshotEvaluation } from '../../../src/evaluate/evaluate.ts'
 import type { IncomingCommits } from '../../../src/pull-request/incoming-commits.ts'
 import { toBlobSha, toCommitSha, toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullSnapshot } from '../../../src/pull-request/snapshot.ts'
@@ -10,8 +10,8 @@ import type { LocalGit } from '../../../src/adapters/git/local-git.ts'
 import { openObjectReader } from '../../../src/adapters/git/object-reader.ts'
 import { runGit } from '../../../src/adapters/git/run-git.ts'
 import type { OpenPullSummary } from '../../../src/ports/forge.ts'
-import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { noopPullMemory } from '../../../src/catalogs/null-store.ts'
+import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
+import { noopPullHistoryStore } from '../../../src/catalogs/null-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from '../ownership/ownership-scenario.ts'
@@ -71,19 +71,22 @@ function createOtherPull(head: CommitSha, more: Partial<OpenPullSummary> = {}): 
 interface EvaluationOptions {
   readonly open?: readonly OpenPullSummary[]
   readonly base?: CommitSha
-  readonly memory?: PullMemory
+  readonly memory?: PullHistoryStore
   readonly snapshot?: Partial<PullSnapshot>
   readonly requiresSignatures?: boolean
   /** Replaces results of Git. */
   readonly incoming?: Partial<IncomingCommits>
 }
 
-async function evaluatePullAtHead(head: CommitSha, options: EvaluationOptions = {}): Promise<Evaluation> {
+async function evaluatePullAtHead(
+  head: CommitSha,
+  options: EvaluationOptions = {},
+): Promise<SnapshotEvaluation> {
   const tip = options.base ?? baseCommit
   scenario.origin.branch('main', tip)
   scenario.origin.pull(7, head)
   await scenario.mirror.fetch('main', toPullNumber(7))
-  return evaluateSnapshot(
+  return evaluatePullSnapshot(
     createSnapshot({ author: getAliceAccount(), base: tip, head, ...options.snapshot }),
     {
       repository: {
@@ -95,14 +98,14 @@ async function evaluatePullAtHead(head: CommitSha, options: EvaluationOptions = 
       },
       loader: { load: async () => undefined },
       ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory: options.memory ?? noopPullMemory,
+      memory: options.memory ?? noopPullHistoryStore,
       openPulls: async () => options.open ?? [],
       ...(options.requiresSignatures === true && { demandsSignatures: true }),
     },
   )
 }
 
-const summarizeVerdict = ({ verdict }: Evaluation) => ({
+const summarizeVerdict = ({ verdict }: SnapshotEvaluation) => ({
   kind: verdict.kind,
   rules: verdict.outcomes.flatMap(({ findings }) => findings.map(({ rule }) => rule)),
 })
@@ -193,8 +196,8 @@ describe('an open pull request whose head is among the commits of another one', 
   test('cannot be closed while it is a draft, has a do-not-merge label, or is on hold', async () => {
     const bobs = commitChanges({ [authorReadmePath]: 'two\n' })
     const stacked = commitChanges({ [authorReadmePath]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
-    const held: PullMemory = {
-      ...noopPullMemory,
+    const held: PullHistoryStore = {
+      ...noopPullHistoryStore,
       commands: async (_repository, pull) =>
         pull === 8
           ? [
@@ -256,11 +259,11 @@ describe('an open pull request whose head is among the commits of another one', 
     scenario.origin.branch('main', baseCommit)
     scenario.origin.pull(7, head)
     await scenario.mirror.fetch('main', toPullNumber(7))
-    await evaluateSnapshot(createSnapshot({ author: getAliceAccount(), base: baseCommit, head }), {
+    await evaluatePullSnapshot(createSnapshot({ author: getAliceAccount(), base: baseCommit, head }), {
       repository: scenario.mirror,
       loader: { load: async () => undefined },
       ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory: noopPullMemory,
+      memory: noopPullHistoryStore,
       openPulls: async () => ((queryCount += 1), []),
     })
     expect(queryCount).toBe(0)

@@ -3,16 +3,18 @@ import { describe, expect, test } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { computeFix } from '../../../src/checks/fixes/fix-finding.ts'
-import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
+import { computeFindingFix } from '../../../src/checks/fixes/fix-finding.ts'
+import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
 import { formatFixAsDiff, type Fix } from '../../../packages/findings/src/fix.ts'
 
 const imageDigest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const encodeText = (text: string) => new TextEncoder().encode(text)
 const findFindings = (text: string) =>
-  validateWithAllRules(assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(encodeText(text)) }]), {})
-    .findings
+  validateCatalogWithAllRules(
+    assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(encodeText(text)) }]),
+    {},
+  ).findings
 const listRuleIds = (text: string) => [...new Set(findFindings(text).map(({ rule }) => rule))].sort()
 
 function applyFix(text: string, { first, last, before, after }: Fix): string {
@@ -143,7 +145,7 @@ describe.each([
   test.each(fixCases)('%s: %s', (rule, _why, yaml, diff) => {
     const text = written(yaml)
     const found = findFindings(text).find((finding) => finding.rule === rule)
-    const fix = found && computeFix(found, encodeText(text))
+    const fix = found && computeFindingFix(found, encodeText(text))
     if (fix === undefined) throw new Error(`no fix of ${JSON.stringify(found)}`)
     if (format === 'YAML') expect(formatFixAsDiff(fix).join('\n')).toBe(diff)
     const fixedText = applyFix(text, fix)
@@ -162,24 +164,24 @@ describe('a tag', () => {
     ...more,
   })
   test('is replaced by the digest that it refers to', () => {
-    const fix = computeFix(tagged({ digest: imageDigest }), encodeText(text))
+    const fix = computeFindingFix(tagged({ digest: imageDigest }), encodeText(text))
     expect(fix?.after).toEqual([`image: quay.io/example/foo@${imageDigest} # latest`])
   })
   test('of a registry with a port keeps the port', () => {
     const ported = text.replace('quay.io/example/foo:v1', 'localhost:5000/foo')
-    const fix = computeFix(
+    const fix = computeFindingFix(
       tagged({ digest: imageDigest, reference: 'localhost:5000/foo' }),
       encodeText(ported),
     )
     expect(fix?.after).toEqual([`image: localhost:5000/foo@${imageDigest} # latest`])
   })
   test('has no fix if its digest is unknown, or if the line contains something else', () => {
-    expect(computeFix(tagged({}), encodeText(text))).toBeUndefined()
+    expect(computeFindingFix(tagged({}), encodeText(text))).toBeUndefined()
     expect(
-      computeFix(tagged({ digest: imageDigest, reference: 'quay.io/other:v1' }), encodeText(text)),
+      computeFindingFix(tagged({ digest: imageDigest, reference: 'quay.io/other:v1' }), encodeText(text)),
     ).toBeUndefined()
     expect(
-      computeFix(
+      computeFindingFix(
         tagged({ digest: imageDigest }, { at: { file: 'c.yaml', line: 2, column: 1 } }),
         encodeText(text),
       ),
@@ -207,11 +209,11 @@ describe('there is no fix', () => {
     ],
     ['no content', ''],
   ])('for a file with %s', (_what, text) => {
-    expect(computeFix(heads, encodeText(text))).toBeUndefined()
+    expect(computeFindingFix(heads, encodeText(text))).toBeUndefined()
   })
   test('for a list on one line', () => {
     const flow = catalogYaml('  [{name: foo.v1.0.0}, {name: foo.v1.1.0}]\n', '1.0.0', '1.1.0')
     const found = findFindings(flow).find(({ rule }) => rule === 'several-heads') as Finding
-    expect(computeFix(found, encodeText(flow))).toBeUndefined()
+    expect(computeFindingFix(found, encodeText(flow))).toBeUndefined()
   })
 })

@@ -8,8 +8,8 @@ import {
   createCheckAnswers,
   toCheckQuestionKey,
   type CheckAnswers,
-  type BundleAnswer,
-  type ImageAnswer,
+  type BundleImageAnswer,
+  type ImageLookupAnswer,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
@@ -17,7 +17,7 @@ import type { Finding } from '../../../packages/findings/src/finding.ts'
 const bundleImageReference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
 const appImageReference = `quay.io/org/app@sha256:${'b'.repeat(64)}`
 const otherImageReference = `quay.io/org/x@sha256:${'c'.repeat(64)}`
-const foundImageAnswer: ImageAnswer = {
+const foundImageAnswer: ImageLookupAnswer = {
   kind: 'ok',
   digest: `sha256:${'a'.repeat(64)}`,
   mediaType: 'x',
@@ -88,12 +88,12 @@ function createCatalogChangeInput(...sides: readonly TestCatalogBundles[]): Chec
 const createAddedBundleInput = (blob: TestBundleFields = {}) =>
   createCatalogChangeInput({ result: [{ relatedImages: [], ...blob }] })
 function createTestCheckAnswers(
-  bundle?: BundleAnswer,
-  image: ImageAnswer = foundImageAnswer,
+  bundle?: BundleImageAnswer,
+  image: ImageLookupAnswer = foundImageAnswer,
   requestedReference = bundleImageReference,
 ) {
   return createCheckAnswers(
-    new Map<string, ImageAnswer | BundleAnswer>([
+    new Map<string, ImageLookupAnswer | BundleImageAnswer>([
       [toCheckQuestionKey({ kind: 'image', reference: requestedReference }), image],
       ...(bundle
         ? [[toCheckQuestionKey({ kind: 'bundle', reference: bundleImageReference }), bundle] as const]
@@ -106,23 +106,23 @@ const listOpenedBundles = (given: CheckInput) =>
   imagesCheck
     .ask(given, { get: () => foundImageAnswer as never })
     .flatMap((question) => (question.kind === 'bundle' ? [question.reference] : []))
-const createBundleAnswer = (content: Partial<BundleContentFields> = {}): BundleAnswer => ({
+const createBundleAnswer = (content: Partial<BundleContentFields> = {}): BundleImageAnswer => ({
   kind: 'bundle',
   digest: 'x',
   content: { ...bundleContent, ...content },
   findings: [],
 })
-const evaluateBundle = (blob: TestBundleFields, answer?: BundleAnswer) =>
+const evaluateBundle = (blob: TestBundleFields, answer?: BundleImageAnswer) =>
   imagesCheck.judge(createCatalogChangeInput({ result: [{ ...blob }] }), createAnswersForAllImages(answer))
 /** Answers that every image exists. */
-function createAnswersForAllImages(answer?: BundleAnswer): CheckAnswers {
+function createAnswersForAllImages(answer?: BundleImageAnswer): CheckAnswers {
   const known = createTestCheckAnswers(answer)
   return { get: (question) => (question.kind === 'image' ? foundImageAnswer : known.get(question)) as never }
 }
 
 describe('the content of a bundle image', () => {
   test('is requested only after the image is known to exist', () => {
-    const kinds = (image: ImageAnswer) =>
+    const kinds = (image: ImageLookupAnswer) =>
       imagesCheck
         .ask(createAddedBundleInput(), createTestCheckAnswers(undefined, image))
         .map(({ kind }) => kind)
@@ -228,7 +228,7 @@ describe('the content of a bundle image', () => {
       name: `foo.v1.0.${index}`,
       image: `quay.io/org/bundle@sha256:${String(index).padStart(64, '0')}`,
     }))
-    const later: BundleAnswer = { kind: 'unknown', reason: 'others came first', retryAfter: 2 }
+    const later: BundleImageAnswer = { kind: 'unknown', reason: 'others came first', retryAfter: 2 }
     const given = createCatalogChangeInput({
       result: bundles.map((bundle) => ({ ...bundle, relatedImages: [] })),
     })
@@ -327,7 +327,7 @@ describe('which bundles are opened', () => {
 })
 
 describe('images of other formats', () => {
-  const chart: BundleAnswer = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
+  const chart: BundleImageAnswer = { kind: 'bundle', digest: 'x', format: 'helm+v3', findings: [] }
   test('a chart is not a registry+v1 bundle, and the finding reports its format', () => {
     const { findings } = evaluateBundle({}, chart)
     expect(findings).toMatchObject([
@@ -360,7 +360,7 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
   const answer = (
     content: Partial<BundleContentFields>,
     findings: readonly Finding[] = [],
-  ): BundleAnswer => ({
+  ): BundleImageAnswer => ({
     kind: 'bundle',
     digest: 'x',
     content: { ...bundleContent, ...content },
@@ -402,7 +402,7 @@ describe('a bundle that is accessible only with the credentials of catalog-bot',
 })
 
 describe('a new bundle passes only with a definite yes to both questions', () => {
-  const images: readonly ImageAnswer[] = [
+  const images: readonly ImageLookupAnswer[] = [
     foundImageAnswer,
     { kind: 'missing', reason: 'r' },
     { kind: 'missing-or-private', reason: 'r' },
@@ -414,7 +414,7 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
   ]
   const isError = ({ severity }: Finding) => severity === 'error'
   const otherName = { ...bundleContent, name: 'foo.v9' }
-  const bundles: readonly [string, BundleAnswer | undefined][] = [
+  const bundles: readonly [string, BundleImageAnswer | undefined][] = [
     ['what the blob says', createBundleAnswer()],
     ['another name', createBundleAnswer(otherName)],
     [
@@ -422,14 +422,14 @@ describe('a new bundle passes only with a definite yes to both questions', () =>
       { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
     ],
     ['never asked', undefined],
-    ...images.slice(1).map((one) => [one.kind, one as BundleAnswer] as [string, BundleAnswer]),
+    ...images.slice(1).map((one) => [one.kind, one as BundleImageAnswer] as [string, BundleImageAnswer]),
   ]
   const verdicts = images.flatMap((image) =>
     bundles.map(([name, bundle]) => {
       const given = createAddedBundleInput()
       const bundleKey = toCheckQuestionKey({ kind: 'bundle', reference: bundleImageReference })
       const known = createCheckAnswers(
-        new Map<string, ImageAnswer | BundleAnswer>([
+        new Map<string, ImageLookupAnswer | BundleImageAnswer>([
           ...given.change.references.map(
             (one) =>
               [toCheckQuestionKey({ kind: 'image', reference: one.reference }), foundImageAnswer] as const,

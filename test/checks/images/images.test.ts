@@ -6,13 +6,17 @@ import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import { findDefinedRules } from '../../../scripts/rule-lists.ts'
 import * as imageRules from '../../../src/checks/images/rules.ts'
-import { createCheckAnswers, toCheckQuestionKey, type ImageAnswer } from '../../../src/checks/questions.ts'
+import {
+  createCheckAnswers,
+  toCheckQuestionKey,
+  type ImageLookupAnswer,
+} from '../../../src/checks/questions.ts'
 import { defaultConfig, type Config } from '../../../src/config/config.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 const otherImageDigest = `sha256:${'b'.repeat(64)}`
 const pinnedReference = `quay.io/org/app@${imageDigest}`
-const foundImageAnswer: ImageAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
+const foundImageAnswer: ImageLookupAnswer = { kind: 'ok', digest: imageDigest, mediaType: 'x', size: 1 }
 
 function createCheckInput(
   references: readonly (string | Partial<NewImageReference>)[],
@@ -33,7 +37,7 @@ function createCheckInput(
     },
   } as unknown as CheckInput
 }
-const createImageCheckAnswers = (known: Record<string, ImageAnswer> = {}) =>
+const createImageCheckAnswers = (known: Record<string, ImageLookupAnswer> = {}) =>
   createCheckAnswers(
     new Map(
       Object.entries(known).flatMap(([reference, answer]) =>
@@ -43,9 +47,9 @@ const createImageCheckAnswers = (known: Record<string, ImageAnswer> = {}) =>
       ),
     ),
   )
-const evaluateImages = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
+const evaluateImages = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
   imagesCheck.judge(given, createImageCheckAnswers(known))
-const formatFindings = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
+const formatFindings = (given: CheckInput, known: Record<string, ImageLookupAnswer> = {}) =>
   evaluateImages(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
 const listQueriedReferences = (given: CheckInput) =>
   imagesCheck
@@ -53,7 +57,7 @@ const listQueriedReferences = (given: CheckInput) =>
     .map((question) => (question.kind === 'image' ? question.reference : ''))
 
 describe('a rule that is ignored for a package', () => {
-  const missing: ImageAnswer = { kind: 'missing', reason: '404' }
+  const missing: ImageLookupAnswer = { kind: 'missing', reason: '404' }
   const rulesWith = (ignore: readonly string[], references: readonly Partial<NewImageReference>[]) => {
     const given = createCheckInput(references)
     const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
@@ -122,7 +126,7 @@ describe('the result for the author', () => {
       summary: '1 image in 1 registry',
     })
   })
-  test.each<[ImageAnswer['kind'], string]>([
+  test.each<[ImageLookupAnswer['kind'], string]>([
     ['missing', 'image-missing'],
     ['digest-mismatch', 'digest-mismatch'],
     ['unsupported', 'image-unsupported'],
@@ -130,13 +134,13 @@ describe('the result for the author', () => {
     ['blocked', 'registry-blocked'],
   ])('the definite answer %s results in the error %s', (kind, rule) => {
     const outcome = evaluateImages(createCheckInput([pinnedReference]), {
-      [pinnedReference]: { kind, reason: 'so it is' } as ImageAnswer,
+      [pinnedReference]: { kind, reason: 'so it is' } as ImageLookupAnswer,
     })
     expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
     expect(outcome.findings[0]?.what).toContain('so it is')
     expect(outcome.unanswered).toEqual([])
   })
-  test.each<Extract<ImageAnswer, { kind: 'unknown' | 'missing-or-private' }>>([
+  test.each<Extract<ImageLookupAnswer, { kind: 'unknown' | 'missing-or-private' }>>([
     { kind: 'missing-or-private', reason: '401' },
     { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
   ])('$kind waits with its reason and without a finding', (answer) => {
@@ -179,7 +183,7 @@ describe('tags', () => {
   })
   test('a tag that moved away from its digest results in a warning, but an unknown tag does not', () => {
     const both = `quay.io/org/app:v1@${imageDigest}`
-    const known = (tag: ImageAnswer) => ({ [both]: foundImageAnswer, 'quay.io/org/app:v1': tag })
+    const known = (tag: ImageLookupAnswer) => ({ [both]: foundImageAnswer, 'quay.io/org/app:v1': tag })
     expect(
       formatFindings(createCheckInput([both]), known({ ...foundImageAnswer, digest: otherImageDigest })),
     ).toEqual(['1 tag-moved'])

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  updateMissingImageState,
+  updateImageScanFailureState,
   parseTagAndDigest,
-  toMissingImageKey,
+  toImageScanFailureKey,
   toImageScanResult,
-  toTagScanResult,
-  type MissingImageState,
+  toTagAndDigestScanResult,
+  type ImageScanFailureState,
   type ImageScanResult,
 } from '../../../src/checks/images/missing-images.ts'
-import { decideIssueAction } from '../../../src/checks/images/missing-images-issue.ts'
-import type { ImageAnswer } from '../../../src/checks/questions.ts'
+import { decideMissingImagesIssueAction } from '../../../src/checks/images/missing-images-issue.ts'
+import type { ImageLookupAnswer } from '../../../src/checks/questions.ts'
 
 const hourMs = 3600_000
 const missingImageScanResult: ImageScanResult = {
@@ -22,9 +22,9 @@ const otherImageDigest = `sha256:${'b'.repeat(64)}`
 /** Applies the results of scans at these hours, one after another. */
 function applyImageScanResults(
   ...sightings: readonly (readonly [at: number, sighting: ImageScanResult])[]
-): MissingImageState | undefined {
-  return sightings.reduce<MissingImageState | undefined>(
-    (known, [at, sighting]) => updateMissingImageState(known, sighting, at * hourMs, hourMs),
+): ImageScanFailureState | undefined {
+  return sightings.reduce<ImageScanFailureState | undefined>(
+    (known, [at, sighting]) => updateImageScanFailureState(known, sighting, at * hourMs, hourMs),
     undefined,
   )
 }
@@ -111,7 +111,7 @@ describe('a reference', () => {
 })
 
 describe('a scan', () => {
-  test.each<[ImageAnswer, ImageScanResult['kind']]>([
+  test.each<[ImageLookupAnswer, ImageScanResult['kind']]>([
     [{ kind: 'ok', digest: imageDigest, mediaType: '', size: 1 }, 'well'],
     [{ kind: 'missing', reason: '' }, 'gone'],
     [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
@@ -127,17 +127,19 @@ describe('a scan', () => {
 
 describe('a tag next to a digest', () => {
   const pinned = { tag: 'v1', digest: imageDigest }
-  const imageFound = (now: string): ImageAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
+  const imageFound = (now: string): ImageLookupAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved if it is known to have had the digest and has another one now', () => {
-    expect(toTagScanResult(pinned, imageFound(otherImageDigest), true)).toMatchObject({ kind: 'tag-moved' })
+    expect(toTagAndDigestScanResult(pinned, imageFound(otherImageDigest), true)).toMatchObject({
+      kind: 'tag-moved',
+    })
   })
   test('did not move if it never had the digest, because an index and its images have other digests', () => {
-    expect(toTagScanResult(pinned, imageFound(otherImageDigest), false)).toEqual({ kind: 'well' })
+    expect(toTagAndDigestScanResult(pinned, imageFound(otherImageDigest), false)).toEqual({ kind: 'well' })
   })
   test('is ignored if it is missing or unknown, because the digest is what is installed', () => {
-    expect(toTagScanResult(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
-    expect(toTagScanResult(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
+    expect(toTagAndDigestScanResult(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
+    expect(toTagAndDigestScanResult(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
       kind: 'well',
     })
   })
@@ -151,10 +153,10 @@ describe('a tag next to a digest', () => {
       expect(parseTagAndDigest(text)).toBeUndefined()
   })
   test('that moves again is another fault, but a missing image with another reason is the same fault', () => {
-    const moved = (now: string) => toMissingImageKey('x', { kind: 'tag-moved', reason: now })
+    const moved = (now: string) => toImageScanFailureKey('x', { kind: 'tag-moved', reason: now })
     expect(moved('b')).not.toBe(moved('c'))
-    expect(toMissingImageKey('x', { kind: 'gone', reason: 'b' })).toBe(
-      toMissingImageKey('x', { kind: 'gone', reason: 'c' }),
+    expect(toImageScanFailureKey('x', { kind: 'gone', reason: 'b' })).toBe(
+      toImageScanFailureKey('x', { kind: 'gone', reason: 'c' }),
     )
   })
 })
@@ -165,19 +167,19 @@ describe('the issue', () => {
   const closed = { ...open, state: 'closed' } as const
 
   test('is opened if it does not exist', () => {
-    expect(decideIssueAction(undefined, wanted, true)).toBe('open')
+    expect(decideMissingImagesIssueAction(undefined, wanted, true)).toBe('open')
   })
   test('is edited if its text differs, and is not changed otherwise', () => {
-    expect(decideIssueAction(open, wanted, true)).toBe('edit')
-    expect(decideIssueAction({ ...open, ...wanted }, wanted, false)).toBe('nothing')
+    expect(decideMissingImagesIssueAction(open, wanted, true)).toBe('edit')
+    expect(decideMissingImagesIssueAction({ ...open, ...wanted }, wanted, false)).toBe('nothing')
   })
   test('is closed when no image is missing, and stays closed', () => {
-    expect(decideIssueAction(open, undefined, false)).toBe('close')
-    expect(decideIssueAction(closed, undefined, false)).toBe('nothing')
-    expect(decideIssueAction(undefined, undefined, false)).toBe('nothing')
+    expect(decideMissingImagesIssueAction(open, undefined, false)).toBe('close')
+    expect(decideMissingImagesIssueAction(closed, undefined, false)).toBe('nothing')
+    expect(decideMissingImagesIssueAction(undefined, undefined, false)).toBe('nothing')
   })
   test('that a person closed is reopened only for a newly missing image', () => {
-    expect(decideIssueAction(closed, wanted, false)).toBe('nothing')
-    expect(decideIssueAction(closed, wanted, true)).toBe('reopen')
+    expect(decideMissingImagesIssueAction(closed, wanted, false)).toBe('nothing')
+    expect(decideMissingImagesIssueAction(closed, wanted, true)).toBe('reopen')
   })
 })

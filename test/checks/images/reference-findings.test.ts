@@ -3,11 +3,14 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { findOpmRuleSet } from '../../../packages/fbc/src/model/rule-set.ts'
-import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
+import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 
 const imageDigest = `sha256:${'a'.repeat(64)}`
 
-function validateImages(images: readonly string[], options: Parameters<typeof validateWithAllRules>[1] = {}) {
+function validateImages(
+  images: readonly string[],
+  options: Parameters<typeof validateCatalogWithAllRules>[1] = {},
+) {
   const bundles = images.map((image, at) => ({
     schema: 'olm.bundle',
     name: `foo.v${at}.0.0`,
@@ -23,7 +26,7 @@ function validateImages(images: readonly string[], options: Parameters<typeof va
     ...bundles,
   ]
   const bytes = new TextEncoder().encode(blobs.map((blob) => JSON.stringify(blob)).join('\n'))
-  const { findings } = validateWithAllRules(
+  const { findings } = validateCatalogWithAllRules(
     assembleCatalog([{ path: 'c.json', facts: parseCatalogFile(bytes) }]),
     options,
   )

@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals'
 import type { CatalogChange } from '../../../src/pull-request/change.ts'
 import {
   evaluateRepublishedBundles,
-  listImageDigestQuestions,
+  listTagDigestQuestions,
   findRepublishedBundles,
 } from '../../../src/checks/images/republished-bundles.ts'
 import {
   createCheckAnswers,
   toCheckQuestionKey,
   type CheckAnswers,
-  type ImageAnswer,
+  type ImageLookupAnswer,
 } from '../../../src/checks/questions.ts'
 
 const firstDigestSuffix = `@sha256:${'1'.repeat(64)}`
@@ -36,7 +36,7 @@ function createCatalogChange(
   } as unknown as CatalogChange
 }
 /** Answers of registries for tags; every other answer is unknown. */
-function createTagAnswers(tags: Readonly<Record<string, ImageAnswer>> = {}): CheckAnswers {
+function createTagAnswers(tags: Readonly<Record<string, ImageLookupAnswer>> = {}): CheckAnswers {
   return createCheckAnswers(
     new Map(
       Object.entries(tags).map(([reference, answer]) => [
@@ -83,8 +83,13 @@ describe('a bundle name refers to one image', () => {
     const tag = 'quay.io/foo/b:v1'
     const tagged = [createCatalogChange('v4.20', {}, { 'foo.v1': tag }), published]
     const republished = findRepublishedBundles(tagged)
-    expect(listImageDigestQuestions(republished)).toEqual([{ kind: 'image', reference: tag }])
-    const imageFound = (digest: string): ImageAnswer => ({ kind: 'ok', digest, mediaType: 'x', size: 1 })
+    expect(listTagDigestQuestions(republished)).toEqual([{ kind: 'image', reference: tag }])
+    const imageFound = (digest: string): ImageLookupAnswer => ({
+      kind: 'ok',
+      digest,
+      mediaType: 'x',
+      size: 1,
+    })
     expect(
       formatRepublishedWithAnswers(
         createTagAnswers({ [tag]: imageFound(firstDigestSuffix.slice(1)) }),
@@ -118,7 +123,7 @@ describe('a bundle name refers to one image', () => {
       createCatalogChange('v4.19', tagged, tagged),
     ])
     expect(republished).toEqual([])
-    expect(listImageDigestQuestions(findRepublishedBundles([published]))).toEqual([])
+    expect(listTagDigestQuestions(findRepublishedBundles([published]))).toEqual([])
   })
   test('if catalogs already disagree, another catalog can repeat one of their images', () => {
     const disagreeing = createCatalogChange(

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { PullRequestChange, PackageChange } from '../../../src/pull-request/change.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
-import { computeInstallFacts } from '../../../src/checks/install/install-facts.ts'
+import { computeBundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
 import { summarizeInstall } from '../../../src/checks/install/install-summary.ts'
 import { installCheck } from '../../../src/checks/install/install.ts'
@@ -275,7 +275,7 @@ function answerQuestions(
     const own = `${bundle.image.split(':')[0]}@${createFakeImageDigest(bundle.image)}`
     const files = new Map(createSmallBundle(bundle.name, bundle.package, spec))
     if (more !== undefined) files.set('manifests/more.yaml', new TextEncoder().encode(more))
-    const facts = computeInstallFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
+    const facts = computeBundleInstallFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
     known.set(`image ${bundle.image}`, image ?? foundImageAnswer(bundle.image))
     known.set(`install ${own}`, {
       kind: 'bundle',

@@ -3,7 +3,7 @@ import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalo
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { createCatalogOperatorEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
-import { createInstalledCsvEntry } from '../../../src/checks/install/resolve/operator-facts.ts'
+import { createInstalledOperatorFromCsv } from '../../../src/checks/install/resolve/operator-facts.ts'
 import {
   resolveNamespace,
   type ResolverNamespace,
@@ -28,7 +28,7 @@ export function resolveProblem({
       priority,
     })),
     installed: installed.map((one) => ({
-      entry: createInstalledCsvEntry(one),
+      entry: createInstalledOperatorFromCsv(one),
       isSubscribed: one.subscription !== '',
     })),
     subscriptions,

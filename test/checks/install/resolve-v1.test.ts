@@ -1,6 +1,9 @@
 // The resolution of OLM v1, and what it rejects.
 import { describe, expect, test } from '@jest/globals'
-import { resolveV1, type V1Request } from '../../../src/checks/install/resolve-v1.ts'
+import {
+  resolveBundleLikeOlmV1,
+  type OlmV1ResolutionRequest,
+} from '../../../src/checks/install/resolve-v1.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { parseCatalogBlobs } from './parse-catalog-lines.ts'
 
@@ -50,9 +53,12 @@ describe('OLM v1', () => {
     ]
     expect(resolveBundleName(upgradeChain, {}, deprecations)).toBe('foo.v1.1.0')
     expect(
-      resolveV1(assembleCatalogFromBlobs([...parseCatalogBlobs(['foo/stable 2.0.0']), ...deprecations]), {
-        package: 'foo',
-      }),
+      resolveBundleLikeOlmV1(
+        assembleCatalogFromBlobs([...parseCatalogBlobs(['foo/stable 2.0.0']), ...deprecations]),
+        {
+          package: 'foo',
+        },
+      ),
     ).toMatchObject({
       isDeprecated: true,
     })
@@ -77,12 +83,15 @@ describe('OLM v1', () => {
 
 function resolveBundleName(
   lines: readonly string[],
-  request: Partial<V1Request>,
+  request: Partial<OlmV1ResolutionRequest>,
   more: Parameters<typeof assembleCatalogFromBlobs>[0] = [],
 ) {
-  const resolution = resolveV1(assembleCatalogFromBlobs([...parseCatalogBlobs(lines), ...more]), {
-    package: 'foo',
-    ...request,
-  })
+  const resolution = resolveBundleLikeOlmV1(
+    assembleCatalogFromBlobs([...parseCatalogBlobs(lines), ...more]),
+    {
+      package: 'foo',
+      ...request,
+    },
+  )
   return resolution.kind === 'resolved' ? resolution.bundle.name : resolution.message
 }

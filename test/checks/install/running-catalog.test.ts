@@ -3,11 +3,11 @@ import type { CatalogServerResponse } from '../../../packages/fbc/src/api/catalo
 import { describe, expect, test } from '@jest/globals'
 import { buildServedCatalog } from '../../../packages/fbc/src/api/served-catalog.ts'
 import { parseServedFile } from '../../../packages/fbc/src/api/served-file.ts'
-import { queryServedCatalog } from '../../../src/checks/install/query-served-catalog.ts'
+import { simulateCatalogServerResponse } from '../../../src/checks/install/query-served-catalog.ts'
 import { hasBundleObjectProperties, readInlineBundle } from '../../../src/checks/install/inline-bundle.ts'
 import {
-  createServedCatalogStep,
-  type ServedCatalogImage,
+  createCatalogServerStep,
+  type CatalogServerImageConfig,
 } from '../../../src/checks/install/running-catalog.ts'
 import { assembleCatalogFromBlobs } from './resolve-problem.ts'
 import { parseCatalogBlobs } from './parse-catalog-lines.ts'
@@ -19,7 +19,7 @@ const catalogUnderTest = {
   channel: 'stable',
   head: 'foo.v1.1.0',
 }
-const serverAnswer = queryServedCatalog(
+const serverAnswer = simulateCatalogServerResponse(
   buildServedCatalog([
     {
       path: 'a.json',
@@ -33,7 +33,7 @@ const serverAnswer = queryServedCatalog(
 if (serverAnswer.kind !== 'answered') throw new Error(serverAnswer.reason)
 
 const evaluateRunningCatalog = (...servers: readonly CatalogServerResponse[]) =>
-  createServedCatalogStep({ responses: servers, images: [] }, catalogUnderTest)
+  createCatalogServerStep({ responses: servers, images: [] }, catalogUnderTest)
 
 describe('the step for a running catalog', () => {
   test('passes if its server returns the package with its channels and bundles', () => {
@@ -59,12 +59,12 @@ describe('the step for a running catalog', () => {
   })
 
   test('is left out if no server was queried', () => {
-    expect(createServedCatalogStep(undefined, catalogUnderTest).outcome).toBe('left out')
+    expect(createCatalogServerStep(undefined, catalogUnderTest).outcome).toBe('left out')
   })
 })
 
 describe('a catalog image', () => {
-  const image: ServedCatalogImage = {
+  const image: CatalogServerImageConfig = {
     reference: 'registry.example/catalog:1',
     directory: 'configs',
     entrypoint: ['/bin/opm'],
@@ -72,7 +72,7 @@ describe('a catalog image', () => {
     user: '1001',
     platform: 'linux/amd64',
   }
-  test.each<[string, Partial<ServedCatalogImage>]>([
+  test.each<[string, Partial<CatalogServerImageConfig>]>([
     ['passed', {}],
     ['failed', { directory: undefined }],
     ['failed', { command: ['render', '/configs'] }],
@@ -81,7 +81,7 @@ describe('a catalog image', () => {
     ['warning', { entrypoint: ['/bin/sh'] }],
   ])('%s: %j', (outcome, differences) => {
     const images = [{ ...image, ...differences }]
-    expect(createServedCatalogStep({ responses: [serverAnswer], images }, catalogUnderTest).outcome).toBe(
+    expect(createCatalogServerStep({ responses: [serverAnswer], images }, catalogUnderTest).outcome).toBe(
       outcome,
     )
   })

@@ -1,14 +1,17 @@
 // An entire install without a cluster: what its steps report, what it installs with, and that unknown is never a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
-import { computeInstallFacts, type InstallFacts } from '../../../src/checks/install/install-facts.ts'
+import {
+  computeBundleInstallFacts,
+  type BundleInstallFacts,
+} from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
-import type { ServedCatalogObservation } from '../../../src/checks/install/running-catalog.ts'
+import type { CatalogServerObservation } from '../../../src/checks/install/running-catalog.ts'
 import type { BundleFiles } from '../../../packages/bundle/src/bundle-files.ts'
 import type { BundleBlob } from '../../../packages/fbc/src/facts/catalog.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
-import { createContentSteps } from '../../../src/checks/install/steps/content-steps.ts'
-import { evaluateInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
+import { createBundleContentSteps } from '../../../src/checks/install/steps/content-steps.ts'
+import { evaluateInstall, planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
 import { unpackBundle, computeUnpackConfigMapName } from '../../../src/checks/install/unpack-bundle.ts'
 import { describeInstall } from '../../../src/report/describe-install.ts'
@@ -25,8 +28,8 @@ const fakeInstallTools = {
 
 describe('a simulated install', () => {
   test('reports unpacking only for bundles in the format that OLM v0 supports', () => {
-    const stepsOf = (format: Parameters<typeof createContentSteps>[2]) =>
-      createContentSteps([], undefined, format, {}).map(({ id }) => id)
+    const stepsOf = (format: Parameters<typeof createBundleContentSteps>[2]) =>
+      createBundleContentSteps([], undefined, format, {}).map(({ id }) => id)
     expect(stepsOf('registry+v1')).toContain('unpacking')
     expect(stepsOf('plain+v0')).not.toContain('unpacking')
     expect(stepsOf('helm+v3')).not.toContain('unpacking')
@@ -140,7 +143,7 @@ describe('a simulated install', () => {
     })
 
     test('the result is unknown without a channel', () => {
-      const plan = planInstall({
+      const plan = planInstallSimulation({
         catalog: assembleCatalogFromBlobs(parseCatalogBlobs(upgradeChain)),
         package: 'foo',
         channels: [],
@@ -217,7 +220,7 @@ describe('a simulated install', () => {
 
   test('lists the requirements of versions with different missing dependencies', () => {
     const install = simulateInstall([...upgradeChain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Blue'])
-    expect(formatInstallStepRemarks(install)).toContain(
+    expect(formatInstallStepNotes(install)).toContain(
       'v1.1.0 needs example.com/v1 Red, v1.0.0 needs example.com/v1 Blue. Nothing in the catalog provides them.',
     )
   })
@@ -355,7 +358,7 @@ interface SimulationOptions {
   readonly content?: InstallBundleContent
   readonly contentOf?: (blob: BundleBlob) => InstallBundleContent
   readonly wanted?: readonly InstallTarget[]
-  readonly running?: ServedCatalogObservation
+  readonly running?: CatalogServerObservation
   readonly maxVersions?: number
   /** Receives the names of the bundles to open. */
   readonly opened?: string[]
@@ -376,7 +379,7 @@ function simulateInstall(
   const catalog = assembleCatalogFromBlobs(parseCatalogBlobs(lines))
   const base = baseLines && assembleCatalogFromBlobs(parseCatalogBlobs(baseLines))
   const test = new CatalogUnderTest(catalog, base, maxVersions === undefined ? {} : { maxVersions })
-  const plan = planInstall({ catalog, base, package: 'foo', channels: ['stable'] }, test)
+  const plan = planInstallSimulation({ catalog, base, package: 'foo', channels: ['stable'] }, test)
   opened?.push(...plan.bundlesToOpen.map(({ name }) => name))
   const its =
     contentOf ?? (({ name, package: of }: BundleBlob) => given ?? createSmallBundleContent(name, of))
@@ -392,7 +395,7 @@ function getAcceptanceByTarget(install: ChannelInstall): Readonly<Record<string,
   return Object.fromEntries(install.acceptance.map(({ target, installs }) => [target, installs]))
 }
 
-function formatInstallStepRemarks(install: ChannelInstall): string {
+function formatInstallStepNotes(install: ChannelInstall): string {
   return install.steps.flatMap((step) => step.remarks.map(({ says }) => says)).join('\n')
 }
 
@@ -403,7 +406,7 @@ function createSmallBundleContent(...of: Parameters<typeof createSmallBundle>): 
 /** These files, or a valid bundle, with some of their facts replaced. */
 function createTextBundleContent(
   textByPath: Readonly<Record<string, string>> | undefined,
-  facts: { readonly [Name in keyof InstallFacts]?: undefined } = {},
+  facts: { readonly [Name in keyof BundleInstallFacts]?: undefined } = {},
   from: 'image' | 'catalog' = 'image',
 ): InstallBundleContent {
   const encoded = Object.entries(textByPath ?? {}).map(([path, text]): [string, Uint8Array] => [
@@ -411,7 +414,7 @@ function createTextBundleContent(
     new TextEncoder().encode(text),
   ])
   const all = toBundleContent(textByPath ? new Map(encoded) : createSmallBundle('foo.v1.1.0', 'foo'))
-  return { ...all, from, facts: { ...all.facts, ...facts } as InstallFacts }
+  return { ...all, from, facts: { ...all.facts, ...facts } as BundleInstallFacts }
 }
 
 function toBundleContent(bundle: BundleFiles): Extract<InstallBundleContent, { readonly kind: 'bundle' }> {
@@ -420,6 +423,6 @@ function toBundleContent(bundle: BundleFiles): Extract<InstallBundleContent, { r
     kind: 'bundle',
     from: 'image',
     files: bundle,
-    facts: computeInstallFacts(bundle, { labels: {}, packedSize }),
+    facts: computeBundleInstallFacts(bundle, { labels: {}, packedSize }),
   }
 }

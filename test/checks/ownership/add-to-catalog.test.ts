@@ -1,10 +1,10 @@
 // A package whose directory has another name, added to one more catalog: the app looks into that directory of the
 // catalogs that the pull request does not touch, and into nothing else of them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import type { CatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
-import { noopCache, noopPullMemory } from '../../../src/catalogs/null-store.ts'
+import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/null-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml, readCatalog } from './read-catalog-text.ts'
@@ -42,7 +42,7 @@ async function evaluateOwnership(more: OriginFiles) {
       return readCatalog(files)
     },
   }
-  const { verdict } = await evaluateSnapshot(
+  const { verdict } = await evaluatePullSnapshot(
     createSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head }),
     {
       repository: scenario.mirror,
@@ -51,7 +51,7 @@ async function evaluateOwnership(more: OriginFiles) {
         ['image', 'bundle', 'install'].includes(question.kind)
           ? { kind: 'unknown', reason: 'not asked here', retryAfter: 60 }
           : scenario.fakeAccounts.answer(question),
-      memory: noopPullMemory,
+      memory: noopPullHistoryStore,
     },
   )
   const outcome = verdict.outcomes.find(({ check }) => check === 'ownership')

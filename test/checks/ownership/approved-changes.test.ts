@@ -2,14 +2,14 @@
 // real store: the same head, branch, and configuration have another effect after the merge base has moved.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { toDescribedChange } from '../../../src/evaluate/answer-check-questions.ts'
-import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { PullComment, GitHubAccount, PullReview } from '../../../src/pull-request/snapshot.ts'
 import {
   computeApprovalCoverage,
   listCoverageDifferences,
-  isChangeCovered,
-  isDirectoryCovered,
+  isChangeCoveredByApproval,
+  isDirectoryCoveredByApproval,
 } from '../../../src/checks/ownership/coverage.ts'
 import type { Store } from '../../../src/ports/store.ts'
 import { openPreparedStore } from '../../adapters/store/prepared-store.ts'
@@ -77,7 +77,7 @@ async function evaluatePull({
     ...createSnapshot({ pull, base, head, reviews, comments, ...more }),
     author: scenario.fakeAccounts.person(author),
   }
-  const examination = await evaluateSnapshot(snapshot, {
+  const examination = await evaluatePullSnapshot(snapshot, {
     repository: scenario.mirror,
     loader: { load: async () => undefined },
     ask: async (question) => scenario.fakeAccounts.answer(question),
@@ -322,10 +322,10 @@ describe('the effect of a change', () => {
       [demand(kinds)] as never,
     )
   test('is the same only with the same content on both sides', () => {
-    expect(isChangeCovered(made('a', 'b'), made('a', 'b'))).toBe(true)
+    expect(isChangeCoveredByApproval(made('a', 'b'), made('a', 'b'))).toBe(true)
     for (const other of [made('c', 'b'), made('a', 'c'), new Map<string, string>()]) {
-      expect(isChangeCovered(made('a', 'b'), other)).toBe(false)
-      expect(isChangeCovered(other, made('a', 'b'))).toBe(false)
+      expect(isChangeCoveredByApproval(made('a', 'b'), other)).toBe(false)
+      expect(isChangeCoveredByApproval(other, made('a', 'b'))).toBe(false)
       expect(toDescribedChange(other).id).not.toBe(toDescribedChange(made('a', 'b')).id)
     }
   })
@@ -337,14 +337,14 @@ describe('the effect of a change', () => {
         } as never,
         [{ ...demand(['edit-bundle']), path: 'catalog/evil/a' }] as never,
       )
-    expect(isDirectoryCovered('mine', speaks('b'), speaks('b'))).toBe(true)
-    expect(isDirectoryCovered('mine', speaks('c'), speaks('b'))).toBe(false)
-    expect(isDirectoryCovered('other', speaks('b'), speaks('b'))).toBe(false)
+    expect(isDirectoryCoveredByApproval('mine', speaks('b'), speaks('b'))).toBe(true)
+    expect(isDirectoryCoveredByApproval('mine', speaks('c'), speaks('b'))).toBe(false)
+    expect(isDirectoryCoveredByApproval('other', speaks('b'), speaks('b'))).toBe(false)
   })
   test('can be less than the approved effect, but never more', () => {
     const more = made('a', 'b', ['edit-sources', 'add-catalog'])
-    expect(isChangeCovered(made('a', 'b'), more)).toBe(true)
-    expect(isChangeCovered(more, made('a', 'b'))).toBe(false)
+    expect(isChangeCoveredByApproval(made('a', 'b'), more)).toBe(true)
+    expect(isChangeCoveredByApproval(more, made('a', 'b'))).toBe(false)
     expect(listCoverageDifferences(more, made('a', 'b'))).toEqual(['operators/mine/a (add-catalog of mine)'])
   })
 })

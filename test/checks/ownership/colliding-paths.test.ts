@@ -4,7 +4,7 @@ import type { TouchedPath } from '../../../src/pull-request/change.ts'
 import type { BlobSha } from '../../../src/pull-request/ids.ts'
 import {
   findCollidingPaths,
-  indexRemainingPaths,
+  indexRemainingBasePaths,
   indexRemainingPathsNearAdded,
 } from '../../../src/checks/ownership/colliding-paths.ts'
 import { toCaseFoldedPath } from '../../../src/checks/ownership/package-name.ts'
@@ -32,7 +32,7 @@ test('the same is taken near the new paths as anywhere', () => {
     const base = all.filter(() => randomBelow(3) > 0)
     const added = all.filter((path) => !base.includes(path))
     const gone = new Set(base.filter(() => randomBelow(4) === 0))
-    const anywhere = indexRemainingPaths(base, gone)
+    const anywhere = indexRemainingBasePaths(base, gone)
     const near = indexRemainingPathsNearAdded(added, base, gone)
     for (const path of added)
       for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {

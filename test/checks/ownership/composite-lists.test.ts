@@ -562,7 +562,8 @@ describe('an approval that is carried over', () => {
       createCompositeTemplateYaml(authorCompositeEntry, createCompositeEntryYaml('victim', '4')),
     )
     const options = { author: 'alice', configDigest: 'd' }
-    const { computeChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
+    const { computeChangeApprovalCoverage: coverage } =
+      await import('../../../src/checks/ownership/ownership.ts')
     const seen = await scenario.evaluate(from, first, options)
     const vera = scenario.fakeAccounts.person('vera')
     const yes = {

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { toPullNumber, toUserId, type UserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
-import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { formatMergeMessage } from '../../../src/report/merge-message.ts'
-import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { noopPullMemory } from '../../../src/catalogs/null-store.ts'
+import type { PullHistoryStore } from '../../../src/ports/pull-memory.ts'
+import { noopPullHistoryStore } from '../../../src/catalogs/null-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
@@ -31,12 +31,15 @@ describe('T34: the configuration', () => {
       scenario.origin.pull(7, head)
       await scenario.mirror.fetch('main', toPullNumber(7))
       const author = scenario.fakeAccounts.person('mallory')
-      const { config: used, verdict } = await evaluateSnapshot(createSnapshot({ author, base: from, head }), {
-        repository: scenario.mirror,
-        loader: { load: async () => undefined },
-        ask: async (question) => scenario.fakeAccounts.answer(question),
-        memory: noopPullMemory,
-      })
+      const { config: used, verdict } = await evaluatePullSnapshot(
+        createSnapshot({ author, base: from, head }),
+        {
+          repository: scenario.mirror,
+          loader: { load: async () => undefined },
+          ask: async (question) => scenario.fakeAccounts.answer(question),
+          memory: noopPullHistoryStore,
+        },
+      )
       expect(used.merge.enabled).toBe(false)
       expect(used.owners.maintainers).toEqual([])
       expect(verdict.kind).not.toBe('merge')
@@ -54,13 +57,13 @@ test('a configuration that is too large to be read is not read as none', async (
   scenario.origin.branch('main', from)
   scenario.origin.pull(7, head)
   await scenario.mirror.fetch('main', toPullNumber(7))
-  const { verdict } = await evaluateSnapshot(
+  const { verdict } = await evaluatePullSnapshot(
     createSnapshot({ author: scenario.fakeAccounts.person('mallory'), base: from, head }),
     {
       repository: scenario.mirror,
       loader: { load: async () => undefined },
       ask: async (question) => scenario.fakeAccounts.answer(question),
-      memory: noopPullMemory,
+      memory: noopPullHistoryStore,
     },
   )
   expect(verdict.kind).toBe('blocked')
@@ -68,8 +71,8 @@ test('a configuration that is too large to be read is not read as none', async (
 
 describe('T25: a login that is registered again', () => {
   test('is remembered from the first look on, and gives its new holder nothing', async () => {
-    const memory: PullMemory & { readonly known: Map<string, UserId> } = {
-      ...noopPullMemory,
+    const memory: PullHistoryStore & { readonly known: Map<string, UserId> } = {
+      ...noopPullHistoryStore,
       known: new Map(),
       async firstSeenAccounts(_repository, accounts) {
         for (const [login, id] of accounts) if (!this.known.has(login)) this.known.set(login, id)
@@ -87,7 +90,7 @@ describe('T25: a login that is registered again', () => {
     await scenario.mirror.fetch('main', toPullNumber(7))
     const evaluateAs = async (author: GitHubAccount) => {
       scenario.fakeAccounts.accounts.set('olga', author)
-      const { verdict } = await evaluateSnapshot(createSnapshot({ author, base: from, head }), {
+      const { verdict } = await evaluatePullSnapshot(createSnapshot({ author, base: from, head }), {
         repository: scenario.mirror,
         loader: { load: async () => undefined },
         ask: async (question) => scenario.fakeAccounts.answer(question),

@@ -1,14 +1,14 @@
 // The cost of a change of many files: the number of Git calls and of evaluations.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createCatalogLoader } from '../../../src/catalogs/catalog-loader.ts'
-import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { openCatalogFileReaderPool } from '../../../src/catalogs/reader-pool.ts'
 import { toPullNumber } from '../../../src/pull-request/ids.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownershipCheck } from '../../../src/checks/ownership/ownership.ts'
 import { createCheckAnswers } from '../../../src/checks/questions.ts'
 import type { GitRepository } from '../../../src/ports/repository.ts'
-import { noopCache, noopPullMemory } from '../../../src/catalogs/null-store.ts'
+import { noopCache, noopPullHistoryStore } from '../../../src/catalogs/null-store.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
 import type { OriginFiles } from '../../adapters/git/origin.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
@@ -58,7 +58,7 @@ test('an evaluation of hundreds of files lists each tree once and reads each blo
   const { counted, asked } = countRepositoryCalls(scenario.mirror)
   const pool = openCatalogFileReaderPool()
   try {
-    const { verdict, change } = await evaluateSnapshot(
+    const { verdict, change } = await evaluatePullSnapshot(
       createSnapshot({ author: scenario.fakeAccounts.person('alice'), base: from, head: to }),
       {
         repository: counted,
@@ -67,7 +67,7 @@ test('an evaluation of hundreds of files lists each tree once and reads each blo
           ['image', 'bundle', 'install'].includes(question.kind)
             ? { kind: 'unknown', reason: 'nobody is asked', retryAfter: 0 }
             : scenario.fakeAccounts.answer(question),
-        memory: noopPullMemory,
+        memory: noopPullHistoryStore,
       },
     )
     expect(change.paths).toHaveLength(900)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { getOmittedCount } from '../../../packages/findings/src/finding-list.ts'
+import { getOmittedFindingCount } from '../../../packages/findings/src/finding-list.ts'
 import { createCatalogYaml } from './read-catalog-text.ts'
 import { openOwnershipScenario, type OwnershipScenario } from './ownership-scenario.ts'
 
@@ -21,5 +21,5 @@ test('a file of more packages than a call takes arguments is judged: it waits fo
   expect(outcome.waiting.length).toBeGreaterThan(0)
   const newPackages = outcome.findings.filter(({ rule }) => rule === 'new-package')
   expect(newPackages.filter(({ at }) => at !== undefined)).toHaveLength(5000)
-  expect(newPackages.map(getOmittedCount).filter((count) => count > 0)).toEqual([125_000])
+  expect(newPackages.map(getOmittedFindingCount).filter((count) => count > 0)).toEqual([125_000])
 }, 120_000)

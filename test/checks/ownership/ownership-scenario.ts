@@ -7,15 +7,15 @@ import { toCommitSha, toUserId } from '../../../src/pull-request/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/pull-request/ids.ts'
 import { addFirstCatalogsToLayout } from '../../../src/pull-request/layout/first-catalogs.ts'
 import { detectLayout, addNewCatalogsToLayout } from '../../../src/pull-request/layout/detect-layout.ts'
-import { canBeReferenceList } from '../../../src/pull-request/references/reference-list.ts'
+import { isPossibleCompositeImageListPath } from '../../../src/pull-request/references/reference-list.ts'
 import { findContainingCatalog } from '../../../src/pull-request/layout/layout.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
 import type { Approval } from '../../../src/checks/approval.ts'
 import type { CheckInput, CheckOutcome } from '../../../src/checks/check.ts'
 import {
-  toReviewApprovals,
-  computeChangeCoverage,
-  selectOwnerFilesToRead,
+  createApprovalsFromReviews,
+  computeChangeApprovalCoverage,
+  selectOwnerFilePathsToRead,
   ownershipCheck,
 } from '../../../src/checks/ownership/ownership.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
@@ -190,7 +190,8 @@ export class OwnershipScenario {
     const texts = new Map<string, Uint8Array>()
     const inCatalogs = paths.filter(
       ({ path }) =>
-        /\.(?:ya?ml|json)$/.test(path) && (findContainingCatalog(path, layout) || canBeReferenceList(path)),
+        /\.(?:ya?ml|json)$/.test(path) &&
+        (findContainingCatalog(path, layout) || isPossibleCompositeImageListPath(path)),
     )
     for (const [side, tree] of Object.entries(trees))
       for (const { path } of inCatalogs) {
@@ -211,7 +212,7 @@ export class OwnershipScenario {
       treeFiles: { read: (side, path) => texts.get(`${side} ${path}`) },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-    for (const path of selectOwnerFilesToRead(basePaths, change)) {
+    for (const path of selectOwnerFilePathsToRead(basePaths, change)) {
       const before = await this.#text(baseTree, path)
       if (before !== undefined) files.base.set(path, before)
       const after = await this.#text(merge.tree, path)
@@ -232,9 +233,9 @@ export class OwnershipScenario {
       ...(configDigest !== undefined && { configDigest }),
     }
     // Reviewers approve the evaluated change, unless the test specifies another one.
-    const covers = computeChangeCoverage(input)
+    const covers = computeChangeApprovalCoverage(input)
     const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
-    const reviewed = toReviewApprovals(snapshot, epoch ?? 0, new Map(), agreed)
+    const reviewed = createApprovalsFromReviews(snapshot, epoch ?? 0, new Map(), agreed)
     const judged = evaluateOwnershipInput(
       { ...input, approvals: [...reviewed, ...approvals.map((each) => ({ covers, ...each }))] },
       this.fakeAccounts,

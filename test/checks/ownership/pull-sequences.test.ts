@@ -4,9 +4,9 @@ import { describe, expect, test } from '@jest/globals'
 import fc from '../../seeded.ts'
 import type { PullReview } from '../../../src/pull-request/snapshot.ts'
 import {
-  toReviewApprovals,
-  computeChangeCoverage,
-  selectOwnerFilesToRead,
+  createApprovalsFromReviews,
+  computeChangeApprovalCoverage,
+  selectOwnerFilePathsToRead,
 } from '../../../src/checks/ownership/ownership.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { configPath } from '../../../src/config/config-path.ts'
@@ -173,7 +173,7 @@ function isMerged(
   }))
   const snapshot = createSnapshot({ author: accounts.person(pull.author), reviews, labels: pull.labels })
   const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-  for (const path of selectOwnerFilesToRead(basePaths, change)) {
+  for (const path of selectOwnerFilePathsToRead(basePaths, change)) {
     const before = text(state.files, path)
     if (before !== undefined) files.base.set(path, before)
     const after = text(result.files, path)
@@ -188,8 +188,8 @@ function isMerged(
     ownerFiles: files,
     approvals: [],
   }
-  const agreed = new Map(reviews.map(({ id }) => [id, computeChangeCoverage(unapproved)]))
-  const approvals = toReviewApprovals(snapshot, 0, new Map(), agreed)
+  const agreed = new Map(reviews.map(({ id }) => [id, computeChangeApprovalCoverage(unapproved)]))
+  const approvals = createApprovalsFromReviews(snapshot, 0, new Map(), agreed)
   const { outcome, input } = evaluateOwnershipInput({ ...unapproved, approvals }, accounts)
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(
     (path) => text(state.files, path) !== text(result.files, path),

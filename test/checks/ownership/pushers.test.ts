@@ -1,6 +1,6 @@
 // T24, from delivery to verdict: the pusher of a head comes from recorded webhook deliveries in a real store.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { evaluateSnapshot } from '../../../src/evaluate/evaluate.ts'
+import { evaluatePullSnapshot } from '../../../src/evaluate/evaluate.ts'
 import { parsePushFromDelivery } from '../../../src/server/edge/push-of-delivery.ts'
 import { toPullNumber, type CommitSha } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount } from '../../../src/pull-request/snapshot.ts'
@@ -72,7 +72,7 @@ const evaluateFindingRules = async () => {
   scenario.origin.pull(lastPullNumber, headCommit)
   await scenario.mirror.fetch('main', toPullNumber(lastPullNumber))
   const author = scenario.fakeAccounts.person('alice')
-  const { verdict } = await evaluateSnapshot(
+  const { verdict } = await evaluatePullSnapshot(
     createSnapshot({ pull: toPullNumber(lastPullNumber), author, base: baseCommit, head: headCommit }),
     {
       repository: scenario.mirror,

@@ -10,7 +10,7 @@ import { detectLayout } from '../../../src/pull-request/layout/detect-layout.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { parseOwnershipCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
 import { computeNameSkeleton, isPackageName } from '../../../src/checks/ownership/package-name.ts'
-import { selectOwnerFilesToRead } from '../../../src/checks/ownership/ownership.ts'
+import { selectOwnerFilePathsToRead } from '../../../src/checks/ownership/ownership.ts'
 import { formatPrincipal } from '../../../src/checks/ownership/principal.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { createSnapshot } from '../../policy/gate-builders.ts'
@@ -20,7 +20,7 @@ import { evaluateOwnershipInput, FakeAccounts } from './ownership-scenario.ts'
 
 const communityRoot = findSharedPath('community-operators')
 
-function listFilesBelow(directory: string): string[] {
+function listFilesUnder(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
@@ -32,7 +32,7 @@ const describeWithCommunity = communityRoot !== undefined ? describe : describe.
 describeWithCommunity('the real catalog repository', () => {
   const here = communityRoot ?? ''
   const basePaths =
-    communityRoot === undefined ? [] : listFilesBelow(here).filter((path) => path !== 'README.md')
+    communityRoot === undefined ? [] : listFilesUnder(here).filter((path) => path !== 'README.md')
   const directories = communityRoot === undefined ? [] : readdirSync(join(here, 'operators')).sort()
   const layout = detectLayout(basePaths, [])
   const text = (path: string): string | undefined =>
@@ -104,7 +104,7 @@ describeWithCommunity('the real catalog repository', () => {
       },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }
-    for (const path of selectOwnerFilesToRead(basePaths, change)) {
+    for (const path of selectOwnerFilePathsToRead(basePaths, change)) {
       const content = text(path)
       if (content !== undefined) files.base.set(path, content)
       const after = edits.get(path) ?? content

@@ -765,7 +765,8 @@ describe('T15: changes inside merge commits', () => {
         reviews: [scenario.createReview('alan', first)],
       })
       expect(said.verdict.kind).toBe('merge')
-      const { computeChangeCoverage: coverage } = await import('../../../src/checks/ownership/ownership.ts')
+      const { computeChangeApprovalCoverage: coverage } =
+        await import('../../../src/checks/ownership/ownership.ts')
       const approvals = said.input.approvals.map((approval) => ({
         ...approval,
         config: 'c',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { CommitSha } from '../../../src/pull-request/ids.ts'
 import { toUserId } from '../../../src/pull-request/ids.ts'
 import type { GitHubAccount, PullReview, PullSnapshot } from '../../../src/pull-request/snapshot.ts'
-import { toReviewApprovals, findLatestReviews } from '../../../src/checks/ownership/approvals.ts'
+import { createApprovalsFromReviews, findLatestReviews } from '../../../src/checks/ownership/approvals.ts'
 import { createCheckAnswers, toCheckQuestionKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { renderReport } from '../../../src/report/report.ts'
@@ -83,12 +83,12 @@ describe('T21: A, B, and A again', () => {
       reviews: [review],
     })
     const seen = new Map([[review.id, 0]])
-    const approvals = toReviewApprovals(snapshot, 2, seen, new Map())
+    const approvals = createApprovalsFromReviews(snapshot, 2, seen, new Map())
     expect(approvals).toMatchObject([{ head, epoch: 0 }])
     expect(
       (await scenario.evaluate(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind,
     ).toBe('wait')
-    const again = toReviewApprovals(snapshot, 2, new Map([[review.id, 2]]), new Map())
+    const again = createApprovalsFromReviews(snapshot, 2, new Map([[review.id, 2]]), new Map())
     expect(
       (await scenario.evaluate(from, head, { author: 'mallory', approvals: again, epoch: 2 })).verdict.kind,
     ).toBe('merge')

@@ -4,15 +4,15 @@ import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { drawDifference, drawPackage } from '../../../packages/fbc/src/graph/drawing.ts'
+import { drawPackageDiff, drawPackage } from '../../../packages/fbc/src/graph/drawing.ts'
 import { drawMermaid } from '../../../packages/fbc/src/graph/draw-mermaid.ts'
 import { drawSvg } from '../../../packages/fbc/src/graph/draw-svg.ts'
 import { renderOpmMermaid } from '../../../packages/fbc/src/graph/opm-mermaid.ts'
-import { maxRangeEdges, buildPackageGraphs } from '../../../packages/fbc/src/graph/package-graph.ts'
-import { findBundlesReachingHead } from '../../../packages/fbc/src/graph/upgrade-paths.ts'
+import { maxSkipRangeEdges, buildPackageGraphs } from '../../../packages/fbc/src/graph/package-graph.ts'
+import { findBundlesReachingChannelHead } from '../../../packages/fbc/src/graph/upgrade-paths.ts'
 import { parseVersion } from '../../../packages/fbc/src/versions/version.ts'
-import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
-import { findRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
+import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
+import { findVersionRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
 
 const entryCount = 20_000
 const bundleName = (at: number) => `foo.v${at}.0.0`
@@ -57,7 +57,7 @@ describe('twenty thousand entries', () => {
     ['that skip names that no entry has', (at: number) => ({ skips: [`foo.v${at}.0.1`, `foo.v${at}.0.2`] })],
   ])('%s are validated in seconds', (_, more) => {
     const catalog = createChainCatalog(more)
-    expect(measureCpuSeconds(() => validateWithAllRules(catalog))).toBeLessThan(30)
+    expect(measureCpuSeconds(() => validateCatalogWithAllRules(catalog))).toBeLessThan(30)
   })
 
   test('are drawn in seconds, with a limited number of skipRange edges', () => {
@@ -66,10 +66,10 @@ describe('twenty thousand entries', () => {
       const [graph] = buildPackageGraphs(catalog)
       expect(graph?.channels[0]).toMatchObject({ isCut: true })
       const ranges = graph?.channels[0]?.edges.filter(({ kind }) => kind === 'skipRange')
-      expect(ranges).toHaveLength(maxRangeEdges)
+      expect(ranges).toHaveLength(maxSkipRangeEdges)
       expect(renderOpmMermaid(graph ? [graph] : [])).toContain('skipRange edges: the others are omitted')
       if (graph) {
-        drawMermaid([drawPackage(graph), drawDifference(undefined, graph)])
+        drawMermaid([drawPackage(graph), drawPackageDiff(undefined, graph)])
         drawSvg(drawPackage(graph))
       }
     })
@@ -84,7 +84,7 @@ describe('twenty thousand entries', () => {
     })
     let reaching = 0
     const taken = measureCpuSeconds(() => {
-      reaching = findBundlesReachingHead(catalog.channels[0]?.entries ?? [], installed).size
+      reaching = findBundlesReachingChannelHead(catalog.channels[0]?.entries ?? [], installed).size
     })
     expect(reaching).toBe(entryCount)
     expect(taken).toBeLessThan(30)
@@ -93,6 +93,6 @@ describe('twenty thousand entries', () => {
 
 test('a range of twenty thousand terms is checked in seconds', () => {
   const terms = Array.from({ length: entryCount }, (_, at) => `!=1.0.${at}`).join(' ')
-  expect(measureCpuSeconds(() => findRangeMisreading(`>=1.0.0 ${terms} <2.0.0`))).toBeLessThan(30)
-  expect(findRangeMisreading(`>=1.0.0 ${terms} <1.0.1`)?.kind).toBeUndefined()
+  expect(measureCpuSeconds(() => findVersionRangeMisreading(`>=1.0.0 ${terms} <2.0.0`))).toBeLessThan(30)
+  expect(findVersionRangeMisreading(`>=1.0.0 ${terms} <1.0.1`)?.kind).toBeUndefined()
 })

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { validateWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
+import { validateCatalogWithAllRules } from '../../../src/checks/validation/validate-fully.ts'
 import { findSharedPath } from '../../shared-data.ts'
 import { loadCatalog } from './load-catalog.ts'
 
@@ -17,7 +17,7 @@ testWithCatalogs(
     const root = communityCatalogsDirectory ?? ''
     const counts: Record<string, Record<string, number>> = {}
     for (const version of readdirSync(root).sort()) {
-      const { passed, findings } = validateWithAllRules(loadCatalog(join(root, version)))
+      const { passed, findings } = validateCatalogWithAllRules(loadCatalog(join(root, version)))
       expect([version, passed]).toEqual([version, true])
       const its: Record<string, number> = (counts[version] = {})
       for (const { rule } of findings) its[rule] = (its[rule] ?? 0) + 1

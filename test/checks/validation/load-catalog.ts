@@ -2,10 +2,10 @@
 import { assembleCatalog } from '../../../packages/fbc/src/facts/assemble-catalog.ts'
 import type { Catalog } from '../../../packages/fbc/src/facts/catalog.ts'
 import { parseCatalogFile } from '../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { openCatalogDirectory } from '../../../src/catalogs/catalog-directory.ts'
+import { listCatalogDirectoryFiles } from '../../../src/catalogs/catalog-directory.ts'
 
 export function loadCatalog(directory: string): Catalog {
-  const opened = openCatalogDirectory(directory)
+  const opened = listCatalogDirectoryFiles(directory)
   if (opened.kind !== 'files') throw new Error(opened.message)
   return assembleCatalog(
     opened.files.map((file) => {

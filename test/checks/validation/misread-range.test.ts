@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { findRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
+import { findVersionRangeMisreading } from '../../../src/checks/validation/misread-range.ts'
 
 describe('ranges that do not match what they seem to match', () => {
   test.each([
@@ -17,7 +17,7 @@ describe('ranges that do not match what they seem to match', () => {
     ['1.0.0 || >2.0.0 <1.0.0', 'matches-nothing', '>2.0.0 <1.0.0'],
     ['<0.0.0-0', 'matches-nothing', '<0.0.0-0'],
   ])('%s is reported', (range, kind, part) => {
-    expect(findRangeMisreading(range)).toEqual({ kind, part })
+    expect(findVersionRangeMisreading(range)).toEqual({ kind, part })
   })
 
   test.each([
@@ -34,11 +34,11 @@ describe('ranges that do not match what they seem to match', () => {
     '1.0.0 || || 2.0.0',
     '>18446744073709551614.0.0',
   ])('%s is not reported', (range) => {
-    expect(findRangeMisreading(range)).toBeUndefined()
+    expect(findVersionRangeMisreading(range)).toBeUndefined()
   })
 
   test('ranges that do not parse are left to other rules', () => {
-    expect(findRangeMisreading('^1.0.0')).toBeUndefined()
-    expect(findRangeMisreading('')).toBeUndefined()
+    expect(findVersionRangeMisreading('^1.0.0')).toBeUndefined()
+    expect(findVersionRangeMisreading('')).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 // Which events the action runs on, and which data it reads from them.
 import { describe, expect, test } from '@jest/globals'
-import { planActionRun } from '../../../src/cli/action.ts'
+import { planGitHubActionRun } from '../../../src/cli/action.ts'
 
 const headSha = 'a'.repeat(40)
 const pullPayload = {
@@ -14,7 +14,7 @@ const pullPayload = {
 
 describe('the events of a workflow', () => {
   test('a pull_request event plans a check of that pull request', () => {
-    expect(planActionRun('pull_request', pullPayload)).toEqual({
+    expect(planGitHubActionRun('pull_request', pullPayload)).toEqual({
       kind: 'check',
       pull: 7,
       author: 'mallory:66',
@@ -26,7 +26,7 @@ describe('the events of a workflow', () => {
   test.each(['push', 'merge_group', 'schedule', 'workflow_dispatch'])(
     '%s validates all catalogs',
     (event) => {
-      expect(planActionRun(event, {})).toEqual({ kind: 'validate' })
+      expect(planGitHubActionRun(event, {})).toEqual({ kind: 'validate' })
     },
   )
 
@@ -40,7 +40,7 @@ describe('the events of a workflow', () => {
     '',
     undefined,
   ])('%s is rejected, even with a valid payload', (event) => {
-    expect(planActionRun(event, pullPayload)).toMatchObject({ kind: 'refused' })
+    expect(planGitHubActionRun(event, pullPayload)).toMatchObject({ kind: 'refused' })
   })
 
   test.each([
@@ -52,6 +52,6 @@ describe('the events of a workflow', () => {
   ])('a payload with %s is rejected', (_what, changed) => {
     const pull = { ...pullPayload.pull_request, ...changed }
     const given = Object.keys(changed).length === 0 ? {} : { pull_request: pull }
-    expect(planActionRun('pull_request', given)).toMatchObject({ kind: 'refused' })
+    expect(planGitHubActionRun('pull_request', given)).toMatchObject({ kind: 'refused' })
   })
 })

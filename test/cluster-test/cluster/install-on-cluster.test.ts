@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { InstallBundleContent } from '../../../src/checks/install/bundle-content.ts'
-import { computeInstallFacts } from '../../../src/checks/install/install-facts.ts'
+import { computeBundleInstallFacts } from '../../../src/checks/install/install-facts.ts'
 import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
-import { planInstall } from '../../../src/checks/install/simulate-install.ts'
+import { planInstallSimulation } from '../../../src/checks/install/simulate-install.ts'
 import type { InstallTarget } from '../../../src/checks/install/install-targets.ts'
 import { readInstallCatalog } from '../../../src/cli/install-catalog.ts'
 import { installOnCluster, type ClusterInstallResult } from '../../../src/cli/install-on-cluster.ts'
@@ -54,14 +54,14 @@ async function runInstallOnCluster({
   const main = await readInstallCatalog(join(temporaryDirectory, 'head'), undefined)
   const before = await readInstallCatalog(join(temporaryDirectory, 'base'), undefined)
   const test = new CatalogUnderTest(main.catalog, before.catalog)
-  const plan = planInstall(
+  const plan = planInstallSimulation(
     { catalog: main.catalog, base: before.catalog, package: 'foo', channels: ['stable'] },
     test,
   )
   const content: InstallBundleContent = {
     kind: 'bundle',
     from: 'image',
-    facts: computeInstallFacts(createSmallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
+    facts: computeBundleInstallFacts(createSmallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
   }
   return installOnCluster(
     {

@@ -12,10 +12,10 @@ import {
   type ClusterTestPlan,
 } from '../../../src/checks/install/cluster-test/cluster-test-plan.ts'
 import type { ClusterTestReport } from '../../../src/checks/install/cluster-test/cluster-test-report.ts'
-import type { Cluster } from '../../../src/cluster-test/cluster/cluster.ts'
+import type { KubeClusterClient } from '../../../src/cluster-test/cluster/cluster.ts'
 import { completeClusterTestPlan } from '../../../src/cluster-test/cluster/complete-test-plan.ts'
-import { sweepCluster } from '../../../src/cluster-test/cluster/janitor.ts'
-import { openCluster } from '../../../src/cluster-test/cluster/open-cluster.ts'
+import { sweepExpiredClusterTests } from '../../../src/cluster-test/cluster/janitor.ts'
+import { openKubeClusterClient } from '../../../src/cluster-test/cluster/open-cluster.ts'
 import {
   runClusterTest,
   type ClusterTestOptions,
@@ -38,7 +38,7 @@ import { simulateOlmV0, simulateOlmV1, simulateRukPak, type FakeOlmV0Script } fr
 let apiServer: FakeApiServer
 let temporaryDirectory: string
 let api: FakeKubernetesApi
-let cluster: Cluster
+let cluster: KubeClusterClient
 
 beforeAll(async () => {
   apiServer = await openFakeApiServer()
@@ -55,7 +55,7 @@ async function resetFakeCluster(kinds = [...coreApiKinds, ...olmV0ApiKinds]): Pr
   await cluster?.close()
   api = new FakeKubernetesApi(kinds)
   apiServer.api = api
-  cluster = await openCluster({
+  cluster = await openKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
     clock: api.clock,
     patience: 1000,
@@ -769,7 +769,7 @@ test('lists are read to the last page, and restarted if they expire', async () =
 })
 
 test('responses that never arrive time out and do not fail the test', async () => {
-  const impatient = await openCluster({
+  const impatient = await openKubeClusterClient({
     file: join(temporaryDirectory, 'kubeconfig'),
     clock: api.clock,
     patience: 30,
@@ -1203,16 +1203,16 @@ test('the janitor removes a test that was killed at any point, but not before it
     await expect(
       runClusterTest(completeTestPlan(upgradePlan), { ...createRunOptions(), cluster: dying }),
     ).rejects.toThrow('killed')
-    expect(await sweepCluster(createRunOptions())).toEqual([])
+    expect(await sweepExpiredClusterTests(createRunOptions())).toEqual([])
     api.now += 3600_000
-    const swept = await sweepCluster(createRunOptions())
+    const swept = await sweepExpiredClusterTests(createRunOptions())
     expect(swept.flatMap(({ leftovers }) => leftovers)).toEqual([])
     expect(listObjects()).toEqual(['CustomResourceDefinition others.foo.test'])
   }
 })
 
 /** Performs this many actions, and fails after the last. */
-function createCrashingCluster(count: number): Cluster {
+function createCrashingCluster(count: number): KubeClusterClient {
   let actionsLeft = count
   return {
     ...cluster,
@@ -1293,7 +1293,7 @@ test('the janitor deletes only what an expired test of catalog-bot left behind',
     kind: 'ClusterRole',
     metadata: { name: 'its', labels: { 'olm.owner.namespace': 'catalog-bot-foo-deadbeef' } },
   })
-  expect(await sweepCluster(createRunOptions())).toEqual([{ id: 'deadbeef', leftovers: [] }])
+  expect(await sweepExpiredClusterTests(createRunOptions())).toEqual([{ id: 'deadbeef', leftovers: [] }])
   expect(listObjects()).toEqual(others.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
 })
 
@@ -1362,7 +1362,11 @@ test('an aborted test is cleaned up', async () => {
 test('a kubeconfig that runs programs or is invalid is rejected', async () => {
   const open = (text: string, allowsPrograms = false) => {
     writeFileSync(join(temporaryDirectory, 'other'), text)
-    return openCluster({ file: join(temporaryDirectory, 'other'), clock: api.clock, allowsPrograms })
+    return openKubeClusterClient({
+      file: join(temporaryDirectory, 'other'),
+      clock: api.clock,
+      allowsPrograms,
+    })
   }
   const config = JSON.parse(apiServer.kubeconfig) as { users: object[] }
   const withExec = JSON.stringify({
@@ -1374,7 +1378,7 @@ test('a kubeconfig that runs programs or is invalid is rejected', async () => {
     /^the kubeconfig cannot be read: the file is not a kubeconfig$/,
   )
   await expect(open('{}')).rejects.toThrow('no cluster or no user')
-  await expect(openCluster({ file: join(temporaryDirectory, 'absent'), clock: api.clock })).rejects.toThrow(
-    'ENOENT',
-  )
+  await expect(
+    openKubeClusterClient({ file: join(temporaryDirectory, 'absent'), clock: api.clock }),
+  ).rejects.toThrow('ENOENT')
 })

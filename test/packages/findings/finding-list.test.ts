@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Finding } from '../../../packages/findings/src/finding.ts'
-import { FindingList, getOmittedCount } from '../../../packages/findings/src/finding-list.ts'
+import { FindingList, getOmittedFindingCount } from '../../../packages/findings/src/finding-list.ts'
 import type { FindingRule } from '../../../packages/findings/src/rule.ts'
 
 let messageCount = 0
@@ -36,7 +36,7 @@ test('the rest are counted, in a finding of the rule and its severity', () => {
     data: { leftOut: 9997 },
   })
   expect(listed).toHaveLength(3)
-  expect([left, ...listed].map((found) => found && getOmittedCount(found))).toEqual([9997, 0, 0, 0])
+  expect([left, ...listed].map((found) => found && getOmittedFindingCount(found))).toEqual([9997, 0, 0, 0])
 })
 
 test('words are made of few more than are kept', () => {

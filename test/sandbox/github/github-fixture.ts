@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import { generatePrivateKey } from '../../../sandbox/github/github-admin.ts'
-import { launchProcess } from '../../../src/adapters/git/launcher.ts'
+import { runProcessViaLauncher } from '../../../src/adapters/git/launcher.ts'
 import type { ProcessResult } from '../../../src/adapters/git/run-process.ts'
 import { startMockGitHub } from '../../../sandbox/github/github.ts'
 import type { MockGitHub, MockGitHubOptions } from '../../../sandbox/github/github.ts'
@@ -221,7 +221,7 @@ export const runGitIn = (
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
 ): Promise<ProcessResult> =>
-  launchProcess({
+  runProcessViaLauncher({
     program: 'git',
     args,
     directory,

@@ -10,7 +10,7 @@ import {
   hasValidSignature,
 } from '../../../src/server/edge/deliveries.ts'
 import { parsePassingCommitStatus, mapDeliveryToJobs } from '../../../src/server/edge/jobs-of-delivery.ts'
-import type { RecordedPush } from '../../../src/ports/pull-memory.ts'
+import type { RecordedHeadPush } from '../../../src/ports/pull-memory.ts'
 import type { WebhookDelivery, Job } from '../../../src/ports/store.ts'
 
 const webhookSecret = 'the current secret of the tests'
@@ -28,7 +28,8 @@ describe('the webhook endpoint', () => {
   let server: Server
   let url: string
   const labels: string[] = []
-  const accepted: { delivery: WebhookDelivery; jobs: readonly Job[]; push?: RecordedPush | undefined }[] = []
+  const accepted: { delivery: WebhookDelivery; jobs: readonly Job[]; push?: RecordedHeadPush | undefined }[] =
+    []
 
   beforeAll(async () => {
     const handler = createDeliveryHandler({

@@ -4,8 +4,8 @@ import type { MockGitHub } from '../../../sandbox/github/github.ts'
 import type { OpenPullOptions } from '../../../sandbox/github/user-actions.ts'
 import type { MockApp, MergeMethod, MockPull } from '../../../sandbox/github/github-data.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
-import { getRequiredOwnChecks } from '../../../src/policy/required-own-checks.ts'
-import { toCheckNames } from '../../../src/report/report.ts'
+import { getRequiredBotChecks } from '../../../src/policy/required-own-checks.ts'
+import { toPrefixedCheckNames } from '../../../src/report/report.ts'
 
 /** The environment of a row: a separate repository. */
 export interface TableRowRepository {
@@ -94,4 +94,4 @@ export const forcePushPullHead = ({ github, pull, changes }: TableRowPull): Prom
   github.forcePush(pull, changes)
 
 /** The checks that a branch of these tests requires. */
-export const botCheckNames = toCheckNames(getRequiredOwnChecks(defaultConfig))
+export const botCheckNames = toPrefixedCheckNames(getRequiredBotChecks(defaultConfig))

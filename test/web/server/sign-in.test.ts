@@ -2,13 +2,13 @@
 import { expect, test } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
 import { createSignInFlow } from '../../../src/web/server/sign-in.ts'
-import { openMemoryCache } from '../../../src/catalogs/memory-cache.ts'
+import { openInMemoryCache } from '../../../src/catalogs/memory-cache.ts'
 import type { Cache } from '../../../src/ports/cache.ts'
 
 const clockState = { now: 0 }
 const exchangedCodes: string[] = []
 const revokedTokens: string[] = []
-const store = openMemoryCache({ now: () => clockState.now })
+const store = openInMemoryCache({ now: () => clockState.now })
 const signInOptions = {
   clientSecret: 'a secret of the App',
   publicUrl: 'https://bot.example.com',
@@ -97,7 +97,10 @@ test('ending a session ends it on every instance and after a restart, without af
 
 test('rejects a session that the store does not know, even if its seal is valid', async () => {
   const mine = await completeSignIn()
-  const empty = createSignInFlow({ ...signInOptions, store: openMemoryCache({ now: () => clockState.now }) })
+  const empty = createSignInFlow({
+    ...signInOptions,
+    store: openInMemoryCache({ now: () => clockState.now }),
+  })
   expect(await empty.readSession(createRequestWithCookie(mine))).toBeUndefined()
 })
 

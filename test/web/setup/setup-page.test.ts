@@ -1,9 +1,9 @@
 // Where GitHub sends a browser back to with the code for the App's key: never to what only a Host header says.
 import { request } from 'node:http'
 import { afterEach, expect, test } from '@jest/globals'
-import { startSetupServer, type SetupServer } from '../../../src/web/setup/setup-page.ts'
+import { startSetupServer, type RunningSetupServer } from '../../../src/web/setup/setup-page.ts'
 
-let setupPage: SetupServer | undefined
+let setupPage: RunningSetupServer | undefined
 afterEach(() => setupPage?.close())
 
 async function requestSetupPage(host: string, target: string, publicUrl?: string) {

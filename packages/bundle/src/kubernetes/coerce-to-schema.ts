@@ -3,7 +3,7 @@
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
-import type { Value } from '@catalog-bot/fbc/go/tree'
+import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { convertValueToJson } from '../manifest-document.ts'
 import type { FieldPath } from '../bundle-locator.ts'
 import { parseSchemaFields, resolveSchemaType, type SchemaType } from './schemas.ts'
@@ -54,44 +54,43 @@ const maxCoercionDepth = 200
 /** Aliases can expand without limit. */
 const maxCoercedValues = 400_000
 
-export function coerceToSchema(type: SchemaType, value: Value): CoercionResult {
+export function coerceToSchema(type: SchemaType, value: ParsedValue): CoercionResult {
   const fitter = new SchemaCoercer()
   return { value: fitter.coerce(type, value, []) ?? null, mismatches: fitter.mismatches }
 }
 
-const scalarTypes: Readonly<Record<string, { readonly words: string; fit(value: Value): Json | undefined }>> =
-  {
-    ':string': { words: 'a string', fit: scalarToString },
-    ':date-time': {
-      words: 'an RFC 3339 timestamp',
-      fit: (value) =>
-        value.kind === 'string' && (value.value === '' || isRfc3339Time(value.value))
-          ? value.value
-          : undefined,
+const scalarTypes: Readonly<
+  Record<string, { readonly words: string; fit(value: ParsedValue): Json | undefined }>
+> = {
+  ':string': { words: 'a string', fit: scalarToString },
+  ':date-time': {
+    words: 'an RFC 3339 timestamp',
+    fit: (value) =>
+      value.kind === 'string' && (value.value === '' || isRfc3339Time(value.value)) ? value.value : undefined,
+  },
+  ':byte': {
+    words: 'base64',
+    fit: (value) =>
+      value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
+  },
+  ':boolean': { words: 'a boolean', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
+  ':int32': { words: 'a 32-bit integer', fit: (value) => parseWholeNumber(value, 2 ** 31) },
+  ':int64': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
+  ':integer': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
+  ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+  ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+  ':quantity': {
+    words: 'a quantity, such as 100m or 64Mi',
+    fit: (value) => {
+      const text = value.kind === 'number' ? value.text : scalarToString(value)
+      return text !== undefined && isQuantity(text) ? toCanonicalQuantity(text) : undefined
     },
-    ':byte': {
-      words: 'base64',
-      fit: (value) =>
-        value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
-    },
-    ':boolean': { words: 'a boolean', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
-    ':int32': { words: 'a 32-bit integer', fit: (value) => parseWholeNumber(value, 2 ** 31) },
-    ':int64': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
-    ':integer': { words: 'an integer', fit: (value) => parseWholeNumber(value, 2 ** 63) },
-    ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
-    ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
-    ':quantity': {
-      words: 'a quantity, such as 100m or 64Mi',
-      fit: (value) => {
-        const text = value.kind === 'number' ? value.text : scalarToString(value)
-        return text !== undefined && isQuantity(text) ? toCanonicalQuantity(text) : undefined
-      },
-    },
-    ':int-or-string': {
-      words: 'an integer or a string',
-      fit: (value) => (value.kind === 'string' ? value.value : parseWholeNumber(value, 2 ** 31)),
-    },
-  }
+  },
+  ':int-or-string': {
+    words: 'an integer or a string',
+    fit: (value) => (value.kind === 'string' ? value.value : parseWholeNumber(value, 2 ** 31)),
+  },
+}
 
 /** A null in a list becomes the type's zero value. */
 const zeroValueByType: Readonly<Record<string, Json>> = {
@@ -127,7 +126,7 @@ class SchemaCoercer {
   readonly mismatches: SchemaMismatch[] = []
   private remainingValues = maxCoercedValues
 
-  coerce(written: SchemaType, value: Value, path: FieldPath): Json | undefined {
+  coerce(written: SchemaType, value: ParsedValue, path: FieldPath): Json | undefined {
     const schema = findUnionType(written)
     if (schema) return this.union(schema, value, path)
     const type = resolveSchemaType(written)
@@ -139,7 +138,7 @@ class SchemaCoercer {
     return this.struct(type.fields, value, path, typeof written === 'string' ? written : '')
   }
 
-  private scalar(type: string, value: Value, path: FieldPath): Json | undefined {
+  private scalar(type: string, value: ParsedValue, path: FieldPath): Json | undefined {
     if (type === ':any') return convertValueToJson(value) ?? null
     if (type === ':object')
       return value.kind === 'map' ? convertValueToJson(value) : this.mismatch('an object', value, path)
@@ -151,7 +150,7 @@ class SchemaCoercer {
 
   private struct(
     written: Readonly<Record<string, SchemaType>>,
-    value: Value,
+    value: ParsedValue,
     path: FieldPath,
     definition: string,
   ): Json | undefined {
@@ -178,7 +177,7 @@ class SchemaCoercer {
     return Object.fromEntries(result)
   }
 
-  private map(type: SchemaType, value: Value, path: FieldPath): Json | undefined {
+  private map(type: SchemaType, value: ParsedValue, path: FieldPath): Json | undefined {
     if (value.kind !== 'map') return this.mismatch('an object', value, path)
     return Object.fromEntries(
       value.entries.map(({ key, value: inner }) => [
@@ -188,13 +187,13 @@ class SchemaCoercer {
     )
   }
 
-  private list(type: SchemaType, value: Value, path: FieldPath): Json | undefined {
+  private list(type: SchemaType, value: ParsedValue, path: FieldPath): Json | undefined {
     if (value.kind !== 'list') return this.mismatch('a list', value, path)
     return value.items.map((item, index) => this.coerce(type, item, [...path, index]) ?? getZeroValue(type))
   }
 
   /** The three JSON schema types with alternative forms, which OpenAPI can't express. */
-  private union(schema: UnionType, value: Value, path: FieldPath): Json | undefined {
+  private union(schema: UnionType, value: ParsedValue, path: FieldPath): Json | undefined {
     if (value.kind === 'null') return undefined
     if (value.kind === 'map') return this.coerce(schema.schema, value, path)
     if (value.kind === 'bool' && schema.also === 'bool') return value.value
@@ -203,7 +202,7 @@ class SchemaCoercer {
     return this.mismatch('a schema', value, path)
   }
 
-  private mismatch(wanted: string, value: Value, path: FieldPath): undefined {
+  private mismatch(wanted: string, value: ParsedValue, path: FieldPath): undefined {
     this.report({ kind: 'type', path, wanted, found: describeValue(value) })
     return undefined
   }
@@ -237,11 +236,11 @@ function getZeroValue(type: SchemaType): Json {
   return !isListType(resolved) && 'fields' in resolved ? {} : null
 }
 
-function scalarToString(value: Value): string | undefined {
+function scalarToString(value: ParsedValue): string | undefined {
   return value.kind === 'string' ? value.value : undefined
 }
 
-function parseWholeNumber(value: Value, limit: number): number | undefined {
+function parseWholeNumber(value: ParsedValue, limit: number): number | undefined {
   if (value.kind !== 'number' || !Number.isInteger(value.value)) return undefined
   return value.value >= -limit && value.value < limit ? value.value : undefined
 }
@@ -253,7 +252,7 @@ function isRfc3339Time(text: string): boolean {
   )
 }
 
-function describeValue(value: Value): string {
+function describeValue(value: ParsedValue): string {
   if (value.kind === 'map') return 'an object'
   if (value.kind === 'list') return 'a list'
   if (value.kind === 'string') return `the string ${JSON.stringify(value.value.slice(0, 100))}`

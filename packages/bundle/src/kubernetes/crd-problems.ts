@@ -2,7 +2,7 @@
 // validators of operator-framework/api call it.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { toPlainJson } from '@catalog-bot/fbc/go/json/plain-json'
-import { replaceMapEntries, replaceListItems, type Value } from '@catalog-bot/fbc/go/tree'
+import { replaceMapEntries, replaceListItems, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import type { FieldPath } from '../bundle-locator.ts'
 import { getField, asList, asString } from '../fields.ts'
 import { isDnsLabel, isDnsSubdomain } from './names.ts'
@@ -10,7 +10,7 @@ import { isDnsLabel, isDnsSubdomain } from './names.ts'
 export type CrdValidationProblem = readonly [FieldPath, string]
 
 /** `tree` is the whole definition. */
-export function* findCrdProblems(tree: Value, apiVersion: string): Generator<CrdValidationProblem> {
+export function* findCrdProblems(tree: ParsedValue, apiVersion: string): Generator<CrdValidationProblem> {
   // Schemas make up most of the definition, and these checks don't need them.
   const crd = toPlainJson(replaceSchemasWithTrue(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
@@ -37,7 +37,7 @@ export function* findCrdProblems(tree: Value, apiVersion: string): Generator<Crd
 }
 
 /** Replaces each schema with `true`. */
-function replaceSchemasWithTrue(value: Value): Value {
+function replaceSchemasWithTrue(value: ParsedValue): ParsedValue {
   if (value.kind === 'list') return replaceListItems(value, value.items.map(replaceSchemasWithTrue))
   if (value.kind !== 'map') return value
   return replaceMapEntries(

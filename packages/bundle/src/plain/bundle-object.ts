@@ -2,8 +2,8 @@
 // unpacked. opm and OLM v0 read only the first document; see `registry-bundle.ts`.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
 import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
-import { getMapValue, type MapValue, type Value } from '@catalog-bot/fbc/go/tree'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { getMapValue, type MapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { splitYamlChunks, trimLeadingSpace } from '@catalog-bot/fbc/go/yaml/chunks'
 import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
@@ -37,7 +37,7 @@ export interface ParsedManifestObjects {
 }
 
 interface LocatedManifestDocument {
-  readonly value: Value
+  readonly value: ParsedValue
   readonly start: number
   readonly end: number
 }
@@ -73,10 +73,10 @@ export function createManifestObjectLocator(
 class UnreadableManifestError extends Error {}
 
 function* parseManifestDocuments(bytes: Uint8Array): Generator<LocatedManifestDocument> {
-  const text = decodeLikeGo(bytes)
+  const text = decodeUtf8LikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) yield* parseJsonDocuments(text, bytes.length)
   else
-    for (const { start, end, badSeparator } of splitYamlChunks(bytes, 0, 0, decodeLikeGo)) {
+    for (const { start, end, badSeparator } of splitYamlChunks(bytes, 0, 0, decodeUtf8LikeGo)) {
       if (badSeparator)
         throw new UnreadableManifestError(`invalid Yaml document separator: ${badSeparator.text}`)
       const result = readYaml(decodeYaml(bytes.subarray(start, end)))
@@ -94,7 +94,7 @@ function* parseJsonDocuments(text: string, length: number): Generator<LocatedMan
   }
 }
 
-function parseJsonAtOffset(text: string, at: number): { readonly value: Value; readonly end: number } {
+function parseJsonAtOffset(text: string, at: number): { readonly value: ParsedValue; readonly end: number } {
   try {
     return readJson(text, at)
   } catch (error) {
@@ -139,7 +139,7 @@ function parseObjectIdentity(
   }
 }
 
-function getStringFieldOrEmpty(value: Value | undefined, key: string): string {
+function getStringFieldOrEmpty(value: ParsedValue | undefined, key: string): string {
   const inner = getMapValue(value, key)
   return inner?.kind === 'string' ? inner.value : ''
 }

@@ -1,7 +1,7 @@
 // Names that OLM generates: a base and a suffix, truncated to the length of a label. The suffix is usually a hash of
 // the object.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import { sha224 } from './sha224.ts'
 
 const maxNameLength = 63
@@ -10,7 +10,7 @@ const maxNameLength = 63
 export function formatObjectName(base: string, suffix: string): string {
   const bytes = new TextEncoder().encode(base)
   const isLong = bytes.length + suffix.length > maxNameLength
-  return `${isLong ? decodeLikeGo(bytes.subarray(0, maxNameLength - suffix.length - 1)) : base}-${suffix}`
+  return `${isLong ? decodeUtf8LikeGo(bytes.subarray(0, maxNameLength - suffix.length - 1)) : base}-${suffix}`
 }
 
 /** The base with the hash of a value: base 36 of the SHA-224 of Go's JSON and a line feed. */

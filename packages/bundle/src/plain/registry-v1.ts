@@ -1,11 +1,15 @@
 // A registry+v1 bundle as OLM v1 decodes it into its own types. OLM v1 drops unknown fields and rejects the bundle if a
 // value has the wrong type.
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
-import { decodeGoStruct, getStructList, getTextField as decodedText } from '@catalog-bot/fbc/go/decode/decode'
-import { slice, struct } from '@catalog-bot/fbc/go/decode/go-type'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField as decodedText,
+} from '@catalog-bot/fbc/go/decode/decode'
+import { createSliceType, createStructType } from '@catalog-bot/fbc/go/decode/go-type'
 import { decodeYaml } from '@catalog-bot/fbc/go/yaml/encoding'
 import { readYaml } from '@catalog-bot/fbc/go/yaml/read-yaml'
-import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { readJson, skipJsonSpace } from '@catalog-bot/fbc/go/json/read-json'
 import type { BundleFiles } from '../bundle-files.ts'
 import { annotationsType, propertiesType } from '../csv-type.ts'
@@ -93,7 +97,7 @@ function parsePackageName(files: BundleFiles, rejections: RenderRejection[]): st
   return decodedText(decoded, 'operators.operatorframework.io.bundle.package.v1')
 }
 
-const nullValueNode: Value = { kind: 'null', start: 0, end: 0 }
+const nullValueNode: ParsedValue = { kind: 'null', start: 0, end: 0 }
 
 function rejectSubdirectories(files: BundleFiles, rejections: RenderRejection[]): void {
   for (const path of files.keys()) {
@@ -155,8 +159,8 @@ function rejectInvalidVersions({ manifest, file }: RenderedObject, rejections: R
   }
 }
 
-const propertyListStruct = struct('list', {
-  list: propertiesType.fields['properties'] ?? slice(propertiesType),
+const propertyListStruct = createStructType('list', {
+  list: propertiesType.fields['properties'] ?? createSliceType(propertiesType),
 })
 
 /** Adds the properties from the properties file to those in the ClusterServiceVersion's annotation. */
@@ -193,7 +197,7 @@ function mergeBundleProperties(
       message: `failed to unmarshal metadata/properties.yaml: ${problem}`,
       at: { file: propertiesPath, path: [] },
     })
-  for (const property of getStructList(decoded, 'properties')) {
+  for (const property of getDecodedStructList(decoded, 'properties')) {
     const value = property.fields.get('value')
     propertyJsons.push(
       formatPropertyJson(
@@ -221,7 +225,7 @@ function formatPropertyListJson(propertyJsons: readonly string[]): string {
   return propertyJsons.length === 0 ? 'null' : `[${propertyJsons.join(',')}]`
 }
 
-function isParsedTreeValue(value: unknown): value is Value {
+function isParsedTreeValue(value: unknown): value is ParsedValue {
   return typeof value === 'object' && value !== null && 'kind' in value
 }
 
@@ -229,7 +233,7 @@ function parsePropertiesAnnotation(text: string): {
   readonly texts: readonly string[]
   readonly problem?: string
 } {
-  let list: Value
+  let list: ParsedValue
   try {
     const read = readJson(text, skipJsonSpace(text, 0))
     if (skipJsonSpace(text, read.end) < text.length) return { texts: [], problem: 'more than one value' }
@@ -237,7 +241,7 @@ function parsePropertiesAnnotation(text: string): {
   } catch (error) {
     return { texts: [], problem: (error as Error).message }
   }
-  const whole: Value = {
+  const whole: ParsedValue = {
     kind: 'map',
     start: 0,
     end: 0,
@@ -246,7 +250,7 @@ function parsePropertiesAnnotation(text: string): {
   const { decoded, problems } = decodeGoStruct(propertyListStruct, whole)
   if (problems[0]) return { texts: [], problem: problems[0].message }
   return {
-    texts: getStructList(decoded, 'list').map((property) => {
+    texts: getDecodedStructList(decoded, 'list').map((property) => {
       const value = property.fields.get('value')
       const raw = isParsedTreeValue(value) ? compactJson(text.slice(value.start, value.end)) : 'null'
       return formatPropertyJson(decodedText(property, 'type'), raw)

@@ -2,7 +2,7 @@
 // fields of the operator API; values of the wrong type are omitted.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getJsonTypeName } from '@catalog-bot/fbc/go/decode/go-value'
-import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
+import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { parsePrereleaseIdentifier, parseVersionTolerantly } from '@catalog-bot/fbc/versions/version'
 import { decodeGoStruct } from '@catalog-bot/fbc/go/decode/decode'
 import type { DecodedStruct, DecodedValue } from '@catalog-bot/fbc/go/decode/decoded'
@@ -24,7 +24,7 @@ export interface CsvMetadataResult {
 }
 
 /** The property's value for a ClusterServiceVersion (the whole document), without unreadable parts. */
-export function parseCsvMetadata(tree: Value): CsvMetadataResult {
+export function parseCsvMetadata(tree: ParsedValue): CsvMetadataResult {
   const { json, problem } = decodeToJson(csvType, tree)
   // Go stops immediately at an error in a type with a custom decoder. It reports other errors at the end.
   const found = findVersionProblem(getMapValue(tree, 'spec')) ?? problem
@@ -32,7 +32,7 @@ export function parseCsvMetadata(tree: Value): CsvMetadataResult {
 }
 
 /** The error in release or version. Null counts as an empty string. */
-function findVersionProblem(spec: Value | undefined): string | undefined {
+function findVersionProblem(spec: ParsedValue | undefined): string | undefined {
   for (const field of ['release', 'version'] as const) {
     const value = getMapValue(spec, field)
     if (!value) continue
@@ -166,7 +166,7 @@ function toNonEmptyField(key: string, value: readonly Json[] | JsonObject): Json
 }
 
 /** Fields that are absent in `value` are also absent in the result. Never throws. */
-function decodeToJson(type: StructType, value: Value): DecodedJsonResult {
+function decodeToJson(type: StructType, value: ParsedValue): DecodedJsonResult {
   const { decoded, problems } = decodeGoStruct(type, value)
   const [first] = problems
   return { json: decodedStructToJson(type, decoded), ...(first && { problem: first.message }) }
@@ -182,7 +182,11 @@ function decodedStructToJson(type: StructType, { fields, sources }: DecodedStruc
   )
 }
 
-function decodedValueToJson(type: GoType, value: DecodedValue, source: Value | undefined): Json | undefined {
+function decodedValueToJson(
+  type: GoType,
+  value: DecodedValue,
+  source: ParsedValue | undefined,
+): Json | undefined {
   switch (type.kind) {
     case 'raw':
       return source && toPlainJson(source)
@@ -202,7 +206,12 @@ function decodedValueToJson(type: GoType, value: DecodedValue, source: Value | u
   }
 }
 
-function listItemToJson(type: GoType, item: DecodedValue, source: Value | undefined, index: number): Json {
+function listItemToJson(
+  type: GoType,
+  item: DecodedValue,
+  source: ParsedValue | undefined,
+  index: number,
+): Json {
   const own = source?.kind === 'list' ? source.items[index] : undefined
   const json = decodedValueToJson(type, item, own)
   if (json !== undefined) return json
@@ -210,7 +219,7 @@ function listItemToJson(type: GoType, item: DecodedValue, source: Value | undefi
 }
 
 /** Supports only maps of strings. Null becomes an empty string; other types were already reported. */
-function stringMapToJson(source: Value | undefined): Json | undefined {
+function stringMapToJson(source: ParsedValue | undefined): Json | undefined {
   if (source?.kind !== 'map') return undefined
   return Object.fromEntries(
     source.entries.flatMap(({ key, value }) =>

@@ -5,8 +5,8 @@ import type { Json } from '@catalog-bot/fbc/go/json/json'
 import { getJsonFieldValues } from '@catalog-bot/fbc/go/json/json-fields'
 import { JsonError } from '@catalog-bot/fbc/go/json/json-error'
 import { readJson } from '@catalog-bot/fbc/go/json/read-json'
-import { getMapValue, type Value } from '@catalog-bot/fbc/go/tree'
-import { decodeLikeGo } from '@catalog-bot/fbc/go/utf8'
+import { getMapValue, type ParsedValue } from '@catalog-bot/fbc/go/tree'
+import { decodeUtf8LikeGo } from '@catalog-bot/fbc/go/utf8'
 import type {
   CatalogReadResult,
   WritableBundle,
@@ -49,7 +49,7 @@ function migrateBundle(bundle: WritableBundle): CatalogReadResult<WritableBundle
 
 function findCsvInBundleProperties(
   properties: readonly { readonly type: string; readonly value: Json }[],
-): Value | undefined {
+): ParsedValue | undefined {
   for (const { type, value } of properties) {
     const object = type === 'olm.bundle.object' ? parseBundleObjectProperty(value) : undefined
     const kind = getMapValue(object, 'kind')
@@ -59,12 +59,12 @@ function findCsvInBundleProperties(
 }
 
 /** The object in the property. opm skips unreadable objects. */
-function parseBundleObjectProperty(value: Json): Value | undefined {
+function parseBundleObjectProperty(value: Json): ParsedValue | undefined {
   const data = getJsonFieldValues(value, 'data').at(-1)
   const bytes = typeof data === 'string' ? decodeBase64(data) : undefined
   if (!(bytes instanceof Uint8Array)) return undefined
   try {
-    return readJson(decodeLikeGo(bytes), 0).value
+    return readJson(decodeUtf8LikeGo(bytes), 0).value
   } catch (error) {
     if (error instanceof JsonError) return undefined
     throw error

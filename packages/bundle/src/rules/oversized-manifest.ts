@@ -1,6 +1,6 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { BundleRuleTypes } from '../bundle-rule.ts'
-import type { Value } from '@catalog-bot/fbc/go/tree'
+import type { ParsedValue } from '@catalog-bot/fbc/go/tree'
 import { formatUntypedGoJson } from '../manifest-document.ts'
 
 // etcd's default request limit.
@@ -40,7 +40,7 @@ const maxJsonBytesByScalarType = { unit: 6, number: 32, switch: 6 }
 const maxManifestDepth = 100
 
 /** An upper bound for the size of the value's JSON; stops counting at `enough`. Much faster than writing it out. */
-function computeMaxJsonBytes(value: Value, enough: number, depth = 0): number {
+function computeMaxJsonBytes(value: ParsedValue, enough: number, depth = 0): number {
   if (depth > maxManifestDepth) return Infinity
   switch (value.kind) {
     case 'string':

@@ -1,12 +1,12 @@
 // The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts. Throws
 // UnservableCatalogError for blobs that opm rejects only when it builds its cache.
-import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
+import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import { formatGoJson } from '../go/json/json-text.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import type { Value } from '../go/tree.ts'
+import type { ParsedValue } from '../go/tree.ts'
 import { getMapValue } from '../go/tree.ts'
-import { invalidByteMarker, decodeLikeGo } from '../go/utf8.ts'
+import { invalidByteMarker, decodeUtf8LikeGo } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import { trimLeadingSpace } from '../go/yaml/chunks.ts'
@@ -52,13 +52,13 @@ const maxBlobJsonLength = 1 << 26
 
 interface RawProperty {
   readonly type: string
-  readonly value: Value
+  readonly value: ParsedValue
 }
 
-export function parseBundleContent(blob: Value): ApiBundleContent {
+export function parseBundleContent(blob: ParsedValue): ApiBundleContent {
   const { decoded } = decodeGoStruct(bundleStructType, blob)
-  const properties = getStructList(decoded, 'properties').map((property): RawProperty => ({
-    type: getTextField(property, 'type'),
+  const properties = getDecodedStructList(decoded, 'properties').map((property): RawProperty => ({
+    type: getDecodedStringField(property, 'type'),
     value: property.sources.get('value') ?? nullValueNode,
   }))
   const ofType = (type: string): readonly RawProperty[] => properties.filter((one) => one.type === type)
@@ -69,14 +69,14 @@ export function parseBundleContent(blob: Value): ApiBundleContent {
     )
   const [identity] = ofType('olm.package')
   return {
-    package: getTextField(decoded, 'package'),
-    name: getTextField(decoded, 'name'),
-    image: getTextField(decoded, 'image'),
-    relatedImages: getStructList(decoded, 'relatedImages').map((related) => ({
-      name: getTextField(related, 'name'),
-      image: getTextField(related, 'image'),
+    package: getDecodedStringField(decoded, 'package'),
+    name: getDecodedStringField(decoded, 'name'),
+    image: getDecodedStringField(decoded, 'image'),
+    relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) => ({
+      name: getDecodedStringField(related, 'name'),
+      image: getDecodedStringField(related, 'image'),
     })),
-    version: identity ? getTextField(decodeProperty(identity), 'version') : '',
+    version: identity ? getDecodedStringField(decodeProperty(identity), 'version') : '',
     providedApis: ofType('olm.gvk').map(parseGroupVersionKind),
     requiredApis: ofType('olm.gvk.required').map(parseGroupVersionKind),
     dependencies: properties.flatMap(toApiDependencies),
@@ -88,7 +88,7 @@ export function parseBundleContent(blob: Value): ApiBundleContent {
   }
 }
 
-const nullValueNode: Value = { kind: 'null', start: 0, end: 0 }
+const nullValueNode: ParsedValue = { kind: 'null', start: 0, end: 0 }
 
 function decodeProperty({ type, value }: RawProperty): DecodedStruct {
   const known = propertyTypes.get(type)
@@ -99,9 +99,9 @@ function decodeProperty({ type, value }: RawProperty): DecodedStruct {
 function parseGroupVersionKind(property: RawProperty): GroupVersionKind {
   const gvk = decodeProperty(property)
   return {
-    group: getTextField(gvk, 'group'),
-    version: getTextField(gvk, 'version'),
-    kind: getTextField(gvk, 'kind'),
+    group: getDecodedStringField(gvk, 'group'),
+    version: getDecodedStringField(gvk, 'version'),
+    kind: getDecodedStringField(gvk, 'kind'),
   }
 }
 
@@ -112,7 +112,7 @@ function toApiDependencies(property: RawProperty): ApiTypedValue[] {
   if (property.type !== 'olm.package.required') return []
   const required = decodeProperty(property)
   const text = (field: string): string =>
-    formatOpmStoredJson({ ...emptyStringNode, value: getTextField(required, field) })
+    formatOpmStoredJson({ ...emptyStringNode, value: getDecodedStringField(required, field) })
   const range = `{"packageName":${text('packageName')},"version":${text('versionRange')}}`
   return [{ type: 'olm.package', value: range }]
 }
@@ -120,17 +120,17 @@ function toApiDependencies(property: RawProperty): ApiTypedValue[] {
 const emptyStringNode = { kind: 'string', start: 0, end: 0, quoted: true } as const
 
 /** The JSON that opm stores for a blob: keys sorted by bytes, HTML unescaped, numbers as floats. */
-export function formatOpmStoredJson(value: Value): string {
+export function formatOpmStoredJson(value: ParsedValue): string {
   return formatLengthLimitedJson(value, { escapeHtml: false, exactNumbers: false })
 }
 
 /** The JSON that Go writes when it embeds the value in other JSON. */
-export function formatGoEmbeddedJson(value: Value): string {
+export function formatGoEmbeddedJson(value: ParsedValue): string {
   return formatLengthLimitedJson(value, { escapeHtml: true, exactNumbers: false })
 }
 
 function formatLengthLimitedJson(
-  value: Value,
+  value: ParsedValue,
   options: { escapeHtml: boolean; exactNumbers: boolean },
 ): string {
   const text = formatGoJson(value, { ...options, maxLength: maxBlobJsonLength })
@@ -155,7 +155,7 @@ function extractBundleObjects(properties: readonly RawProperty[]): Pick<ApiBundl
 
 /** opm accepts anything that starts with a brace, even invalid JSON, and parses everything else as YAML. */
 function decodeObjectToJson(data: Uint8Array): string {
-  const text = decodeLikeGo(data, invalidByteMarker)
+  const text = decodeUtf8LikeGo(data, invalidByteMarker)
   if (trimLeadingSpace(text).startsWith('{')) return text
   const manifest = parseManifest(data)
   if (typeof manifest === 'string') throw new UnservableCatalogError(manifest)

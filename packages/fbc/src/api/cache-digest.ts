@@ -1,8 +1,8 @@
 // The digest that ties a cache to its catalog: one hash over an archive of the catalog directory and one of the cache,
 // permissions included (opm v1.73, pkg/cache/tar.go).
 import { Fnv64a } from '../go/fnv.ts'
-import { forEachPiece } from '../go/tar/byte-pieces.ts'
-import { getTarEnd, packTarTree, type TarTreeFile, type TarTreeModes } from '../go/tar/tar-tree.ts'
+import { forEachByteChunk } from '../go/tar/byte-pieces.ts'
+import { getTarEndMarker, packTarTree, type TarTreeFile, type TarTreeModes } from '../go/tar/tar-tree.ts'
 
 /** The permissions that opm gives cache files. */
 export const cacheFileModes: TarTreeModes = { directory: 0o750, file: 0o640 }
@@ -20,8 +20,8 @@ export function computeCacheDigest(
     [cache, cacheFileModes],
   ] as const) {
     for (const piece of packTarTree(files, itsModes, (path) => (path === '' ? '.' : path)))
-      forEachPiece(piece, take)
-    hash.update(getTarEnd())
+      forEachByteChunk(piece, take)
+    hash.update(getTarEndMarker())
   }
   return hash.paddedHex()
 }

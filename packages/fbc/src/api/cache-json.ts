@@ -10,7 +10,7 @@ import {
 } from '../go/json/marshal.ts'
 import { buildBundleManifests, type BundleManifests } from './api-bundle.ts'
 import type { ApiDeprecation, GroupVersionKind, ApiTypedValue } from './api-types.ts'
-import type { BytePiece } from '../go/tar/byte-pieces.ts'
+import type { ByteChunkTree } from '../go/tar/byte-pieces.ts'
 import type { ApiBundleContent } from './bundle-content.ts'
 import type { JsonChunks, EscapedJsonCache } from './escaped-json-cache.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
@@ -72,7 +72,7 @@ function formatIndexDeprecation(deprecation: ApiDeprecation | undefined): string
 }
 
 /** An undefined value is a field that `omitempty` drops. */
-type CacheJsonField = readonly [name: string, json: string | BytePiece | undefined]
+type CacheJsonField = readonly [name: string, json: string | ByteChunkTree | undefined]
 
 /** `PACKAGE_CHANNEL_BUNDLE.json`. The parts that are the same in all channels are formatted only once. */
 export function createBundleEncoder(
@@ -139,7 +139,7 @@ const [openList, comma, closeList] = ['[', ',', ']'].map((text) => utf8Encoder.e
 ]
 
 function encodeJsonObject(fields: readonly CacheJsonField[]): JsonChunks {
-  const pieces: BytePiece[] = []
+  const pieces: ByteChunkTree[] = []
   let pending = ''
   let separator = '{'
   for (const [name, json] of fields) {

@@ -2,10 +2,10 @@
 // and shared.
 import type { JsonChunk, JsonChunkTree } from '../go/json/json-parts.ts'
 import { marshalString } from '../go/json/marshal.ts'
-import type { BytePiece } from '../go/tar/byte-pieces.ts'
+import type { ByteChunkTree } from '../go/tar/byte-pieces.ts'
 
 /** A large piece is the same object in every place where it occurs. */
-export type JsonChunks = readonly BytePiece[]
+export type JsonChunks = readonly ByteChunkTree[]
 
 const utf8Encoder = new TextEncoder()
 const quoteByte = utf8Encoder.encode('"')

@@ -1,8 +1,13 @@
 // The data that OLM's registry API needs from olm.package, olm.channel, and olm.deprecations blobs beyond their facts.
 import { encodeBase64 } from '../go/base64.ts'
-import { decodeGoStruct, getStructList, getTextField, getTextList } from '../go/decode/decode.ts'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField,
+  getDecodedStringList,
+} from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
-import type { Value } from '../go/tree.ts'
+import type { ParsedValue } from '../go/tree.ts'
 import { channelStructType, deprecationStructType, packageStructType } from '../load/blob-types.ts'
 import type { Meta } from '../load/meta.ts'
 
@@ -54,47 +59,47 @@ export function addIndexBlob(into: IndexBlobs, { schema, value }: Pick<Meta, 'sc
   return true
 }
 
-function toIndexPackage(value: Value): IndexPackageBlob {
+function toIndexPackage(value: ParsedValue): IndexPackageBlob {
   const { decoded } = decodeGoStruct(packageStructType, value)
   const icon = getStructField(decoded, 'icon')
   const data = icon?.fields.get('base64data')
   return {
-    name: getTextField(decoded, 'name'),
-    description: getTextField(decoded, 'description'),
-    defaultChannel: getTextField(decoded, 'defaultChannel'),
+    name: getDecodedStringField(decoded, 'name'),
+    description: getDecodedStringField(decoded, 'description'),
+    defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
     ...(icon && {
       icon: {
         data: data instanceof Uint8Array ? encodeBase64(data) : null,
-        mediaType: getTextField(icon, 'mediatype'),
+        mediaType: getDecodedStringField(icon, 'mediatype'),
       },
     }),
   }
 }
 
-function toIndexChannel(value: Value): IndexChannelBlob {
+function toIndexChannel(value: ParsedValue): IndexChannelBlob {
   const { decoded } = decodeGoStruct(channelStructType, value)
   return {
-    package: getTextField(decoded, 'package'),
-    name: getTextField(decoded, 'name'),
-    entries: getStructList(decoded, 'entries').map((entry) => ({
-      name: getTextField(entry, 'name'),
-      replaces: getTextField(entry, 'replaces'),
-      skips: getTextList(entry, 'skips'),
+    package: getDecodedStringField(decoded, 'package'),
+    name: getDecodedStringField(decoded, 'name'),
+    entries: getDecodedStructList(decoded, 'entries').map((entry) => ({
+      name: getDecodedStringField(entry, 'name'),
+      replaces: getDecodedStringField(entry, 'replaces'),
+      skips: getDecodedStringList(entry, 'skips'),
       hasSkips: Array.isArray(entry.fields.get('skips')),
-      skipRange: getTextField(entry, 'skipRange'),
+      skipRange: getDecodedStringField(entry, 'skipRange'),
     })),
   }
 }
 
-function toIndexDeprecations(value: Value): readonly IndexDeprecationBlob[] {
+function toIndexDeprecations(value: ParsedValue): readonly IndexDeprecationBlob[] {
   const { decoded } = decodeGoStruct(deprecationStructType, value)
-  return getStructList(decoded, 'entries').map((entry) => {
+  return getDecodedStructList(decoded, 'entries').map((entry) => {
     const reference = getStructField(entry, 'reference')
     return {
-      package: getTextField(decoded, 'package'),
-      schema: reference ? getTextField(reference, 'schema') : '',
-      name: reference ? getTextField(reference, 'name') : '',
-      message: getTextField(entry, 'message'),
+      package: getDecodedStringField(decoded, 'package'),
+      schema: reference ? getDecodedStringField(reference, 'schema') : '',
+      name: reference ? getDecodedStringField(reference, 'name') : '',
+      message: getDecodedStringField(entry, 'message'),
     }
   })
 }

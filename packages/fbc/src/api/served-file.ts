@@ -1,6 +1,6 @@
 // One served catalog file: its facts, and every blob as a JSON line in opm's format. Reads small, common data
 // immediately and other data when a query needs it (served-catalog.ts).
-import type { FileFacts } from '../facts/catalog.ts'
+import type { CatalogFileFacts } from '../facts/catalog.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
 import type { Meta } from '../load/meta.ts'
@@ -24,7 +24,7 @@ export interface ServedBlob {
 }
 
 export interface ServedFile extends IndexBlobs {
-  readonly facts: FileFacts
+  readonly facts: CatalogFileFacts
   readonly blobs: readonly ServedBlob[]
   readonly bundles: readonly ServedBundle[]
   /** The reason why opm accepts the file but cannot serve it. */

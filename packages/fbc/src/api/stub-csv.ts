@@ -1,8 +1,8 @@
 // The ClusterServiceVersion that opm generates for a bundle that has only `olm.csv.metadata`, byte for byte. OLM only
 // displays it, because its install strategy is a stub.
-import { getStructList, getTextField, getTextList } from '../go/decode/decode.ts'
+import { getDecodedStructList, getDecodedStringField, getDecodedStringList } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
-import { hasUniqueSpellings } from '../go/decode/lazy-decoded.ts'
+import { hasUniqueFieldSpellings } from '../go/decode/lazy-decoded.ts'
 import { JsonChunkWriter, type JsonChunkTree } from '../go/json/json-parts.ts'
 import { sortEntries } from '../go/json/json-text.ts'
 import {
@@ -11,7 +11,7 @@ import {
   marshalNonEmptyString,
   marshalNonEmptyList,
 } from '../go/json/marshal.ts'
-import type { Value } from '../go/tree.ts'
+import type { ParsedValue } from '../go/tree.ts'
 import type { ApiRelatedImage } from './api-types.ts'
 import { formatGoEmbeddedJson, type ApiBundleContent } from './bundle-content.ts'
 import type { IndexedPackage } from './package-index.ts'
@@ -47,7 +47,8 @@ function writeCsvSpec(
   content: ApiBundleContent,
   of: IndexedPackage,
 ): void {
-  const text = (field: string): void => out.field(field, marshalNonEmptyString(getTextField(metadata, field)))
+  const text = (field: string): void =>
+    out.field(field, marshalNonEmptyString(getDecodedStringField(metadata, field)))
   // Without a strategy OLM's package server panics on a nil map.
   out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
   out.field('version', marshalString(content.version))
@@ -59,12 +60,12 @@ function writeCsvSpec(
   )
   out.field(...formatCachedStructList(metadata, 'nativeAPIs', formatGvk))
   text('minKubeVersion')
-  out.field('displayName', marshalString(getTextField(metadata, 'displayName')))
-  writeStringField(out, 'description', getTextField(metadata, 'description') || of.description)
+  out.field('displayName', marshalString(getDecodedStringField(metadata, 'displayName')))
+  writeStringField(out, 'description', getDecodedStringField(metadata, 'description') || of.description)
   out.field('keywords', formatStringList(metadata, 'keywords'))
   out.field(...formatCachedStructList(metadata, 'maintainers', formatMaintainer))
   out.field('provider', formatProvider(metadata))
-  out.field(...formatCachedStructList(metadata, 'links', formatLink))
+  out.field(...formatCachedStructList(metadata, 'links', formatAppLink))
   writeIcon(out, of)
   out.field(...formatCachedStructList(metadata, 'installModes', formatInstallMode))
   out.field('cleanup', '{"enabled":false}')
@@ -134,7 +135,7 @@ function formatCachedStructList(
   const source = of.sources.get(field)
   if (!source) return [field, undefined]
   const list = getOrFormatCachedJson(of, source, each, () => {
-    const items = getStructList(of, field).map((item) =>
+    const items = getDecodedStructList(of, field).map((item) =>
       getOrFormatCachedJson(item, item.at, each, () => each(item)),
     )
     return marshalNonEmptyList(items) ?? ''
@@ -143,9 +144,14 @@ function formatCachedStructList(
 }
 
 /** Reuses the output for repeated text: versions of an Operator have nearly the same metadata. */
-function getOrFormatCachedJson(owner: DecodedStruct, value: Value, by: object, write: () => string): string {
+function getOrFormatCachedJson(
+  owner: DecodedStruct,
+  value: ParsedValue,
+  by: object,
+  write: () => string,
+): string {
   const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
-  if (!hasUniqueSpellings(owner)) return write()
+  if (!hasUniqueFieldSpellings(owner)) return write()
   if (memo?.marshalled?.by === by) return memo.marshalled.text
   const text = write()
   if (memo) memo.marshalled = { by, text }
@@ -153,37 +159,40 @@ function getOrFormatCachedJson(owner: DecodedStruct, value: Value, by: object, w
 }
 
 function formatGvk(item: DecodedStruct): string {
-  return formatStringFields(item, 'group', 'version', 'kind')
+  return formatStringFieldsAsJson(item, 'group', 'version', 'kind')
 }
 
 function formatMaintainer(item: DecodedStruct): string {
   return formatNonEmptyStringFields(item, 'name', 'email')
 }
 
-function formatLink(item: DecodedStruct): string {
+function formatAppLink(item: DecodedStruct): string {
   return formatNonEmptyStringFields(item, 'name', 'url')
 }
 
 function formatInstallMode(item: DecodedStruct): string {
   return marshalObject([
-    ['type', marshalString(getTextField(item, 'type'))],
+    ['type', marshalString(getDecodedStringField(item, 'type'))],
     ['supported', String(item.fields.get('supported') === true)],
   ])
 }
 
 function formatResource(item: DecodedStruct): string {
-  return formatStringFields(item, 'name', 'kind', 'version')
+  return formatStringFieldsAsJson(item, 'name', 'kind', 'version')
 }
 
 function formatCrd(item: DecodedStruct): string {
-  return marshalObject([...toStringFields(item, 'name', 'version', 'kind'), ...formatDescriptionFields(item)])
+  return marshalObject([
+    ...toJsonStringFields(item, 'name', 'version', 'kind'),
+    ...formatDescriptionFields(item),
+  ])
 }
 
 function formatApiService(item: DecodedStruct): string {
   const port = item.fields.get('containerPort')
   return marshalObject([
-    ...toStringFields(item, 'name', 'group', 'version', 'kind'),
-    ['deploymentName', marshalNonEmptyString(getTextField(item, 'deploymentName'))],
+    ...toJsonStringFields(item, 'name', 'group', 'version', 'kind'),
+    ['deploymentName', marshalNonEmptyString(getDecodedStringField(item, 'deploymentName'))],
     ['containerPort', typeof port === 'number' && port !== 0 ? String(port) : undefined],
     ...formatDescriptionFields(item),
   ])
@@ -192,8 +201,8 @@ function formatApiService(item: DecodedStruct): string {
 function formatDescriptionFields(item: DecodedStruct): CsvJsonField[] {
   const descriptors = (field: string): CsvJsonField => formatCachedStructList(item, field, formatDescriptor)
   return [
-    ['displayName', marshalNonEmptyString(getTextField(item, 'displayName'))],
-    ['description', marshalNonEmptyString(getTextField(item, 'description'))],
+    ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
+    ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
     formatCachedStructList(item, 'resources', formatResource),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
@@ -204,9 +213,9 @@ function formatDescriptionFields(item: DecodedStruct): CsvJsonField[] {
 function formatDescriptor(item: DecodedStruct): string {
   const value = item.sources.get('value')
   return marshalObject([
-    ['path', marshalString(getTextField(item, 'path'))],
-    ['displayName', marshalNonEmptyString(getTextField(item, 'displayName'))],
-    ['description', marshalNonEmptyString(getTextField(item, 'description'))],
+    ['path', marshalString(getDecodedStringField(item, 'path'))],
+    ['displayName', marshalNonEmptyString(getDecodedStringField(item, 'displayName'))],
+    ['description', marshalNonEmptyString(getDecodedStringField(item, 'description'))],
     ['x-descriptors', formatStringList(item, 'x-descriptors')],
     ['value', value && formatGoEmbeddedJson(value)],
   ])
@@ -219,16 +228,16 @@ function formatProvider(metadata: DecodedStruct): string {
     : '{}'
 }
 
-function toStringFields(item: DecodedStruct, ...names: readonly string[]): CsvJsonField[] {
-  return names.map((name) => [name, marshalString(getTextField(item, name))])
+function toJsonStringFields(item: DecodedStruct, ...names: readonly string[]): CsvJsonField[] {
+  return names.map((name) => [name, marshalString(getDecodedStringField(item, name))])
 }
 
-function formatStringFields(item: DecodedStruct, ...names: readonly string[]): string {
-  return marshalObject(toStringFields(item, ...names))
+function formatStringFieldsAsJson(item: DecodedStruct, ...names: readonly string[]): string {
+  return marshalObject(toJsonStringFields(item, ...names))
 }
 
 function formatNonEmptyStringFields(item: DecodedStruct, ...names: readonly string[]): string {
-  return marshalObject(names.map((name) => [name, marshalNonEmptyString(getTextField(item, name))]))
+  return marshalObject(names.map((name) => [name, marshalNonEmptyString(getDecodedStringField(item, name))]))
 }
 
 function formatStringList(item: DecodedStruct, field: string): string | undefined {
@@ -239,7 +248,7 @@ function formatStringList(item: DecodedStruct, field: string): string | undefine
       item,
       source,
       formatStringList,
-      () => marshalNonEmptyList(getTextList(item, field).map(marshalString)) ?? '',
+      () => marshalNonEmptyList(getDecodedStringList(item, field).map(marshalString)) ?? '',
     )
   return list === '' ? undefined : list
 }

@@ -111,7 +111,7 @@ export interface OtherBlob {
   readonly name: string
 }
 
-/** Something that opm ignores without an error. find-leniencies.ts keeps at most `maxLeniencies` per file. */
+/** Something that opm ignores without an error. find-leniencies.ts keeps at most `maxOpmLenienciesPerFile` per file. */
 export type OpmLeniency = {
   readonly mark: TextPosition
   /** The blob's own schema, package and name, '' if absent. For dropped text, the blob before it. */
@@ -134,10 +134,10 @@ export type OpmLeniency = {
 )
 
 /** Many leniencies in one file usually have one cause. The limit also protects against malicious files. */
-export const maxLeniencies = 100
+export const maxOpmLenienciesPerFile = 100
 
 /** The contents of one file, in document order. They depend only on the file's bytes, so they are cached by blob id. */
-export interface FileFacts {
+export interface CatalogFileFacts {
   readonly bytes: number
   readonly packages: readonly PackageBlob[]
   readonly channels: readonly ChannelBlob[]

@@ -38,7 +38,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
       }
       if (c === 0x0a || c === 0x0d) continue
       if (c !== 0x3d) return countUtf8Bytes(text, at - 1)
-      return decodePaddedBase64End(text, at, bits, count, out, size)
+      return decodeBase64AfterPadding(text, at, bits, count, out, size)
     }
     out[size++] = bits >> 16
     out[size++] = bits >> 8
@@ -61,7 +61,7 @@ export function decodeUnwrappedBase64(text: string): string | undefined {
 }
 
 /** Checks that only the required padding and line breaks follow the first `=`. */
-function decodePaddedBase64End(
+function decodeBase64AfterPadding(
   text: string,
   from: number,
   bits: number,

@@ -2,7 +2,7 @@
 import { isPrintable } from './printable.ts'
 
 /** Letters that fold differently from upper- and then lower-casing. */
-const foldExceptions: ReadonlyMap<string, string> = new Map([
+const caseFoldExceptions: ReadonlyMap<string, string> = new Map([
   ['ı', 'ı'],
   ['ẞ', 'ss'],
   ['ſ', 's'],
@@ -16,7 +16,7 @@ export function foldCase(text: string): string {
 }
 
 function foldCharacter(character: string): string {
-  const known = foldExceptions.get(character)
+  const known = caseFoldExceptions.get(character)
   if (known !== undefined) return known
   const point = character.codePointAt(0) ?? 0
   // Cherokee folds to upper case; x/text swaps the two cases, so they never match.

@@ -1,6 +1,6 @@
 // Go's filepath.Match, for path segments in .indexignore. Matchers for other pattern languages produce the same pieces.
 
-export type GlobPiece =
+export type GlobToken =
   | { readonly kind: 'star' }
   | { readonly kind: 'any' }
   | { readonly kind: 'one'; readonly character: string }
@@ -11,18 +11,18 @@ export type GlobPiece =
     }
 
 export interface Glob {
-  readonly pieces: readonly GlobPiece[]
+  readonly pieces: readonly GlobToken[]
 }
 
 /** An invalid byte of an ignore file, as decodeIgnoreFile() represents it. */
-function isInvalidByte(point: number): boolean {
+function isInvalidByteCodePoint(point: number): boolean {
   return point >= 0xdc80 && point <= 0xdcff
 }
 
 /** Returns undefined for a malformed pattern, which matches nothing. */
 export function parseGlob(pattern: string): Glob | undefined {
   const characters = [...pattern]
-  const pieces: GlobPiece[] = []
+  const pieces: GlobToken[] = []
   let at = 0
   /** Reads a possibly escaped character of a set; returns undefined if the set is malformed. */
   const readSetCharacter = (): number | undefined => {
@@ -32,7 +32,7 @@ export function parseGlob(pattern: string): Glob | undefined {
     at++
     const point = character?.codePointAt(0)
     // A set must continue after each character, and must not contain invalid UTF-8.
-    return at < characters.length && point !== undefined && !isInvalidByte(point) ? point : undefined
+    return at < characters.length && point !== undefined && !isInvalidByteCodePoint(point) ? point : undefined
   }
   while (at < characters.length) {
     const character = characters[at++] as string
@@ -78,7 +78,7 @@ export function matchesGlob({ pieces }: Glob, name: string): boolean {
     if (next?.kind === 'star') {
       starPiece = piece++
       starAt = at
-    } else if (next && matchesPiece(next, characters[at] as string)) {
+    } else if (next && matchesGlobToken(next, characters[at] as string)) {
       piece++
       at++
     } else if (starPiece >= 0) {
@@ -90,7 +90,7 @@ export function matchesGlob({ pieces }: Glob, name: string): boolean {
   return piece === pieces.length
 }
 
-function matchesPiece(piece: GlobPiece, character: string): boolean {
+function matchesGlobToken(piece: GlobToken, character: string): boolean {
   switch (piece.kind) {
     case 'any':
       return true

@@ -4,9 +4,9 @@
 export function formatJsonNumber(value: number): string {
   if (Object.is(value, -0)) return '-0'
   const size = Math.abs(value)
-  if (size === 0 || (size >= 1e-6 && size < 1e21)) return formatPlainDigits(value)
+  if (size === 0 || (size >= 1e-6 && size < 1e21)) return formatWithoutExponent(value)
   // Go drops the padding zero of a small negative exponent only: 1e-09 becomes 1e-9.
-  return formatExponential(formatShortestScientific(value), 1)
+  return formatExponentNotation(formatShortestScientific(value), 1)
 }
 
 /** Go's `%v` of a float64: `1e+06` from seven digits on. */
@@ -14,7 +14,7 @@ export function formatGoFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
   if (Object.is(value, -0)) return '-0'
-  return formatGeneral(value, formatShortestScientific(value))
+  return formatShortestFloatG(value, formatShortestScientific(value))
 }
 
 /** Go's shortest `%g` of a float32, which the YAML converter uses for number keys. */
@@ -26,9 +26,9 @@ export function formatGoFloat32(value: number): string {
   if (single === 0) return '0'
   for (let digits = 1; digits <= 9; digits++) {
     const text = single.toExponential(digits - 1)
-    if (Math.fround(Number(text)) === single) return formatGeneral(single, text)
+    if (Math.fround(Number(text)) === single) return formatShortestFloatG(single, text)
   }
-  return formatGeneral(single, single.toExponential(8))
+  return formatShortestFloatG(single, single.toExponential(8))
 }
 
 function formatShortestScientific(value: number): string {
@@ -36,20 +36,22 @@ function formatShortestScientific(value: number): string {
 }
 
 /** `%g` with the shortest digits: an exponent below -4 and from 6 on. */
-function formatGeneral(value: number, scientific: string): string {
+function formatShortestFloatG(value: number, scientific: string): string {
   if (value === 0) return '0'
   const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))
-  return exponent < -4 || exponent >= 6 ? formatExponential(scientific, 2) : formatFixed(scientific, exponent)
+  return exponent < -4 || exponent >= 6
+    ? formatExponentNotation(scientific, 2)
+    : formatFixedNotation(scientific, exponent)
 }
 
-function formatPlainDigits(value: number): string {
+function formatWithoutExponent(value: number): string {
   const text = String(value)
   return text.includes('e')
-    ? formatFixed(value.toExponential(), Number(text.slice(text.indexOf('e') + 1)))
+    ? formatFixedNotation(value.toExponential(), Number(text.slice(text.indexOf('e') + 1)))
     : text
 }
 
-function formatFixed(scientific: string, exponent: number): string {
+function formatFixedNotation(scientific: string, exponent: number): string {
   const sign = scientific.startsWith('-') ? '-' : ''
   const digits = scientific.slice(sign.length, scientific.indexOf('e')).replace('.', '')
   if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
@@ -57,7 +59,7 @@ function formatFixed(scientific: string, exponent: number): string {
   return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`
 }
 
-function formatExponential(scientific: string, width: number): string {
+function formatExponentNotation(scientific: string, width: number): string {
   const at = scientific.indexOf('e')
   const exponent = scientific.slice(at + 2)
   const digits = scientific[at + 1] === '+' ? exponent.padStart(2, '0') : exponent.padStart(width, '0')

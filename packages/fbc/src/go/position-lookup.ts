@@ -7,8 +7,8 @@ export interface PositionLookup {
 }
 
 /** Remembers a line after this many lines or this much text, because a text can consist of line breaks only. */
-const maxLinesBetweenStarts = 64
-const maxTextBetweenStarts = 4096
+const maxLinesBetweenCachedStarts = 64
+const maxCharsBetweenCachedStarts = 4096
 
 export class TextPositionLookup implements PositionLookup {
   private readonly text: string
@@ -70,10 +70,10 @@ export class TextPositionLookup implements PositionLookup {
   private findNext(): number {
     const { at, line, lines, starts } = this
     if (lines[at + 1] === line + 1) return starts[at + 1] as number
-    const next = nextLine(this.text, this.lineStart)
+    const next = findNextLineStart(this.text, this.lineStart)
     const isFar =
-      line + 1 - (lines[at] as number) >= maxLinesBetweenStarts ||
-      next - (starts[at] as number) >= maxTextBetweenStarts
+      line + 1 - (lines[at] as number) >= maxLinesBetweenCachedStarts ||
+      next - (starts[at] as number) >= maxCharsBetweenCachedStarts
     if (isFar && at + 1 === starts.length) {
       starts.push(next)
       lines.push(line + 1)
@@ -82,7 +82,7 @@ export class TextPositionLookup implements PositionLookup {
   }
 }
 
-function nextLine(text: string, from: number): number {
+function findNextLineStart(text: string, from: number): number {
   // Most lines are short, and a call to indexOf costs as much as checking several dozen characters.
   const near = Math.min(from + 64, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === 0x0a) return at + 1

@@ -1,17 +1,21 @@
 // Prints values up to a length limit without recursion, so that deep, wide or endlessly aliased values are safe.
-import type { ListValue, MapValue, Value } from './tree.ts'
+import type { ListValue, MapValue, ParsedValue } from './tree.ts'
 
-export interface ValuePrinter {
+export interface ValueFormatter {
   /** The parts of a list or map with the text between them. */
-  readonly partsOf: (value: ListValue | MapValue) => Iterable<Value | string>
-  readonly scalar: (value: Exclude<Value, ListValue | MapValue>) => string
+  readonly partsOf: (value: ListValue | MapValue) => Iterable<ParsedValue | string>
+  readonly scalar: (value: Exclude<ParsedValue, ListValue | MapValue>) => string
 }
 
 /** Stops adding text after `limit` code units. */
-export function printValue(root: Value, { partsOf, scalar }: ValuePrinter, limit: number): string {
+export function formatValueWithLimit(
+  root: ParsedValue,
+  { partsOf, scalar }: ValueFormatter,
+  limit: number,
+): string {
   const pieces: string[] = []
   let length = 0
-  const open: Iterator<Value | string>[] = [[root].values()]
+  const open: Iterator<ParsedValue | string>[] = [[root].values()]
   for (let top = open.at(-1); top && length < limit; top = open.at(-1)) {
     const next = top.next()
     if (next.done === true) {

@@ -35,22 +35,22 @@ const printableRunLengths = `
 `
 
 /** First characters of the runs. */
-let runStarts: readonly number[] | undefined
+let printableRunStarts: readonly number[] | undefined
 
 /** The result of Go's strconv.IsPrint for a code point. Characters newer than Go's Unicode tables are not printable. */
 export function isPrintable(point: number): boolean {
-  runStarts ??= parseRunStarts(printableRunLengths)
+  printableRunStarts ??= parsePrintableRunStarts(printableRunLengths)
   let low = 0
-  let high = runStarts.length - 1
+  let high = printableRunStarts.length - 1
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if ((runStarts[middle] as number) <= point) low = middle
+    if ((printableRunStarts[middle] as number) <= point) low = middle
     else high = middle - 1
   }
   return low % 2 === 1
 }
 
-function parseRunStarts(lengths: string): number[] {
+function parsePrintableRunStarts(lengths: string): number[] {
   let start = 0
   return lengths
     .trim()

@@ -1,22 +1,22 @@
 // Builds a text in chunks, so that a hundred megabytes of one-letter pieces need no object per piece.
 
 /** In code units. */
-const chunkUnits = 8192
+const textChunkCodeUnits = 8192
 
 /** Longer pieces are kept by reference; shorter ones are copied. */
-const maxCopiedLength = 256
+const maxCopiedTextLength = 256
 
 /** Joins pieces after this many. */
-const maxPieces = 1024
+const maxTextPieces = 1024
 
 /** Avoids spreading the typed array, which is ten times slower. */
-const decodeCodeUnits = (units: Uint16Array): string =>
+const decodeUtf16CodeUnits = (units: Uint16Array): string =>
   Reflect.apply(String.fromCharCode, undefined, units) as string
 
 const utf8Decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export class TextBuilder {
-  private readonly chunk = new Uint16Array(chunkUnits)
+  private readonly chunk = new Uint16Array(textChunkCodeUnits)
   private used = 0
   /** All code units of the chunk combined by OR, to detect ASCII. */
   private bits = 0
@@ -35,19 +35,19 @@ export class TextBuilder {
   }
 
   addUnit(unit: number): void {
-    if (this.used === chunkUnits) this.flush()
+    if (this.used === textChunkCodeUnits) this.flush()
     this.chunk[this.used++] = unit
     this.bits |= unit
   }
 
   add(text: string, start = 0, end = text.length): void {
     const length = end - start
-    if (length > maxCopiedLength) {
+    if (length > maxCopiedTextLength) {
       this.flush()
       this.push(text.slice(start, end))
       return
     }
-    if (this.used + length > chunkUnits) this.flush()
+    if (this.used + length > textChunkCodeUnits) this.flush()
     const { chunk } = this
     let { used, bits } = this
     for (let at = start; at < end; at++) {
@@ -77,11 +77,11 @@ export class TextBuilder {
     this.bits = 0
     // For ASCII, the platform's decoder creates a one-byte string, which is many times faster.
     if (used > 64 && bits < 0x80) this.push(utf8Decoder.decode(Uint8Array.from(chunk.subarray(0, used))))
-    else this.push(decodeCodeUnits(chunk.subarray(0, used)))
+    else this.push(decodeUtf16CodeUnits(chunk.subarray(0, used)))
   }
 
   private push(piece: string): void {
-    if (this.pieces.push(piece) >= maxPieces) this.join()
+    if (this.pieces.push(piece) >= maxTextPieces) this.join()
   }
 
   private join(): void {

@@ -13,7 +13,7 @@ const escapeByCharacter: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-const plainTextPattern = /^[ !#-[\]-~]*$/
+const unescapedTextPattern = /^[ !#-[\]-~]*$/
 
 /** opm has no limit, but a message doesn't need more than a megabyte of a name. */
 const maxQuotedLength = 1 << 20
@@ -22,7 +22,7 @@ const maxQuotedLength = 1 << 20
 export function quoteLikeGo(text: string): string {
   if (text.length > maxQuotedLength)
     return `${quoteLikeGo(text.slice(0, maxQuotedLength).toWellFormed()).slice(0, -1)}…"`
-  if (plainTextPattern.test(text)) return `"${text}"`
+  if (unescapedTextPattern.test(text)) return `"${text}"`
   let quoted = '"'
   for (const character of text.toWellFormed()) quoted += escapeCharacter(character)
   return `${quoted}"`
@@ -50,13 +50,13 @@ export function compareBytes(a: string, b: string): number {
   for (let index = 0; index < shorter; index++) {
     const left = a.charCodeAt(index)
     const right = b.charCodeAt(index)
-    if (left !== right) return getCodePointRank(left) - getCodePointRank(right)
+    if (left !== right) return getCodeUnitSortRank(left) - getCodeUnitSortRank(right)
   }
   return a.length - b.length
 }
 
 /** Sorts surrogates, which encode code points beyond U+FFFF, after all other code units. */
-function getCodePointRank(unit: number): number {
+function getCodeUnitSortRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
@@ -64,16 +64,16 @@ export function sortByBytes(strings: Iterable<string>): string[] {
   return [...strings].sort(compareBytes)
 }
 
-const outerSpacePattern =
+const surroundingWhitespacePattern =
   /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
 
 /** Go's strings.TrimSpace. JavaScript's trim() also removes a byte order mark, but not U+0085. */
 export function trimSpace(text: string): string {
-  return text.replace(outerSpacePattern, '')
+  return text.replace(surroundingWhitespacePattern, '')
 }
 
 /** Go's strings.ToLower. JavaScript's version depends on context, expands some letters, and knows newer capitals. */
-export function toLower(text: string): string {
+export function toLowerLikeGo(text: string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
   let lower = ''
   for (const character of text) {

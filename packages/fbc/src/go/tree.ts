@@ -34,7 +34,7 @@ export interface StringValue extends TextSpan {
 }
 
 /** Cached facts about a block of text. They depend only on the text, not on its position in the file. */
-export interface BlockMemo {
+export interface TextBlockCache {
   /** A Go type that the value fits without decoding (lazy-decoded.ts). */
   matchedType?: object | undefined
   /** A shape for which the value has no oddities (find-leniencies.ts). */
@@ -46,8 +46,8 @@ export interface BlockMemo {
 
 export interface ListValue extends TextSpan {
   readonly kind: 'list'
-  readonly items: readonly Value[]
-  readonly memo?: BlockMemo
+  readonly items: readonly ParsedValue[]
+  readonly memo?: TextBlockCache
 }
 
 export interface MapValue extends TextSpan {
@@ -56,24 +56,24 @@ export interface MapValue extends TextSpan {
   readonly entries: readonly MapEntry[]
   /** Keys that were repeated, and so lost their earlier value. */
   readonly repeated?: readonly RepeatedKey[]
-  readonly memo?: BlockMemo
+  readonly memo?: TextBlockCache
 }
 
 export interface MapEntry {
   readonly key: string
   readonly keyStart: number
   readonly keyEnd: number
-  readonly value: Value
+  readonly value: ParsedValue
 }
 
 export interface RepeatedKey extends TextSpan {
   readonly key: string
 }
 
-export type Value = NullValue | BoolValue | NumberValue | StringValue | ListValue | MapValue
+export type ParsedValue = NullValue | BoolValue | NumberValue | StringValue | ListValue | MapValue
 
 /** Matches the exact spelling. Returns undefined if `value` is not a map or has no such key. */
-export function getMapValue(value: Value | undefined, key: string): Value | undefined {
+export function getMapValue(value: ParsedValue | undefined, key: string): ParsedValue | undefined {
   if (value?.kind !== 'map') return undefined
   for (const entry of value.entries) if (entry.key === key) return entry.value
   return undefined
@@ -90,7 +90,7 @@ export function replaceMapEntries(
 }
 
 /** Like `replaceMapEntries`, for a list. */
-export function replaceListItems({ start, end }: ListValue, items: readonly Value[]): ListValue {
+export function replaceListItems({ start, end }: ListValue, items: readonly ParsedValue[]): ListValue {
   return { kind: 'list', start, end, items }
 }
 
@@ -110,7 +110,13 @@ export class MapBuilder {
   private keys: StringKeyIndex | undefined
 
   /** Sets a key and returns its earlier value. `isMerge` marks a value from a YAML merge key, which may repeat keys. */
-  set(key: string, keyStart: number, keyEnd: number, value: Value, isMerge = false): Value | undefined {
+  set(
+    key: string,
+    keyStart: number,
+    keyEnd: number,
+    value: ParsedValue,
+    isMerge = false,
+  ): ParsedValue | undefined {
     const position = this.find(key)
     const entry = { key, keyStart, keyEnd, value }
     if (position < 0) {

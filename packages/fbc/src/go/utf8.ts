@@ -3,7 +3,7 @@
 const strictUtf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Returns undefined for invalid UTF-8. Keeps a BOM as text. */
-export function decodeStrictly(bytes: Uint8Array): string | undefined {
+export function decodeUtf8Strictly(bytes: Uint8Array): string | undefined {
   try {
     return strictUtf8Decoder.decode(bytes)
   } catch {
@@ -15,8 +15,8 @@ export function decodeStrictly(bytes: Uint8Array): string | undefined {
 export const invalidByteMarker = '\udfff'
 
 /** The text as Go's string and JSON packages see it. `broken` replaces invalid bytes. */
-export function decodeLikeGo(bytes: Uint8Array, broken = '\ufffd'): string {
-  const whole = decodeStrictly(bytes)
+export function decodeUtf8LikeGo(bytes: Uint8Array, broken = '\ufffd'): string {
+  const whole = decodeUtf8Strictly(bytes)
   if (whole !== undefined) return whole
   let text = ''
   let runStart = 0
@@ -48,7 +48,7 @@ export function getUtf8CharacterLength(bytes: Uint8Array, at: number): number {
   return width
 }
 
-/** Maps positions in decodeLikeGo(bytes) to byte offsets. Fast in ascending order; going back restarts. */
+/** Maps positions in decodeUtf8LikeGo(bytes) to byte offsets. Fast in ascending order; going back restarts. */
 export class ByteOffsets {
   private readonly bytes: Uint8Array
   private readonly isIdentity: boolean
@@ -86,7 +86,7 @@ export class ByteOffsets {
 }
 
 /** Copies a text so that it does not keep its parent in memory. */
-export function copyString(text: string): string {
+export function copyStringWithoutParent(text: string): string {
   // V8 copies short slices; from 13 units on a slice refers to its parent. Slicing a new string refers to that one,
   // which is far cheaper than encoding and decoding.
   return text.length < 13 ? text : ` ${text}`.slice(1)

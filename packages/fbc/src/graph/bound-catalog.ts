@@ -5,7 +5,7 @@ import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { isInRange, parseVersionRange } from '../versions/version-range.ts'
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 
-export interface GraphBounds {
+export interface GraphFilterOptions {
   readonly packageName?: string | undefined
   readonly minimumEdge?: string | undefined
 }
@@ -18,7 +18,7 @@ export type BoundedCatalogResult =
 /** Fails as opm does if any bundle has no version, even one outside the bounds. */
 export function restrictCatalogToBounds(
   catalog: Catalog,
-  { packageName, minimumEdge }: GraphBounds,
+  { packageName, minimumEdge }: GraphFilterOptions,
 ): BoundedCatalogResult {
   const versions = parseBundleVersions(catalog)
   if (!versions.ok) return versions

@@ -1,7 +1,7 @@
 // The channels of a package without a catalog, derived from its bundles according to `updateGraph`, as
 // `opm index add --mode` does.
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
-import type { WritableChannel, WritableEntry } from '../write/writable-catalog.ts'
+import type { WritableChannel, WritableChannelEntry } from '../write/writable-catalog.ts'
 
 export type UpdateGraphMode = 'replaces-mode' | 'semver-mode' | 'semver-skippatch'
 
@@ -35,7 +35,7 @@ export function deriveChannels(
 function linkBundlesByReplaces(
   members: readonly UpdateGraphBundle[],
   all: readonly UpdateGraphBundle[],
-): WritableEntry[] {
+): WritableChannelEntry[] {
   const byName = new Map(all.map((bundle) => [bundle.name, bundle]))
   const found = new Map<string, UpdateGraphBundle>()
   for (const member of members)
@@ -46,14 +46,14 @@ function linkBundlesByReplaces(
     )
       found.set(bundle.name, bundle)
   return [...found.values()]
-    .map((bundle) => createEntry(bundle, bundle.replaces, bundle.skips))
+    .map((bundle) => createChannelEntry(bundle, bundle.replaces, bundle.skips))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function linkBundlesByVersion(
   members: readonly UpdateGraphBundle[],
   { skipsPatches }: { readonly skipsPatches: boolean },
-): WritableEntry[] {
+): WritableChannelEntry[] {
   const sorted = members
     .flatMap((bundle): { bundle: UpdateGraphBundle; version: Version }[] => {
       const read = parseVersion(bundle.version)
@@ -66,23 +66,23 @@ function linkBundlesByVersion(
     const line = skipsPatches ? `${version.major}.${version.minor}` : String(index)
     lines.set(line, [...(lines.get(line) ?? []), bundle])
   }
-  const entries: WritableEntry[] = []
+  const entries: WritableChannelEntry[] = []
   let before: string | undefined
   for (const line of lines.values()) {
     const head = line.at(-1)
     if (!head) continue
     const skipped = line.slice(0, -1).map(({ name }) => name)
-    entries.push(createEntry(head, before, [...new Set([...head.skips, ...skipped])]))
+    entries.push(createChannelEntry(head, before, [...new Set([...head.skips, ...skipped])]))
     before = head.name
   }
   return entries
 }
 
-function createEntry(
+function createChannelEntry(
   { name, skipRange }: UpdateGraphBundle,
   replaces: string | undefined,
   skips: readonly string[],
-): WritableEntry {
+): WritableChannelEntry {
   return {
     name,
     ...(replaces !== undefined && { replaces }),

@@ -1,11 +1,11 @@
 // A drawing as Mermaid text for a GitHub comment, with names escaped. GitHub rejects more than 50,000 characters or 500
 // edges. Drawings that are too large to read are omitted well below that limit.
-import { toPrintable } from '@catalog-bot/findings/printable'
-import type { DrawnChannel, DrawnRow, PackageDrawing } from './drawing.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import type { DrawnChannel, DrawnChannelRow, PackageDrawing } from './drawing.ts'
 
 const maxNodes = 90
 const maxEdges = 160
-const maxDrawnSkips = 4
+const maxDrawnSkipEdges = 4
 /** Entities make names up to ten times longer. This limit leaves room for the closing text below GitHub's limit. */
 const maxMermaidCharacters = 40_000
 
@@ -23,7 +23,8 @@ export function drawMermaid(drawings: readonly PackageDrawing[]): string | undef
       // Long lists of skips become text next to their entry, because arrows would hide everything else.
       const drawn = channel.links.filter(
         ({ kind, status, from }) =>
-          kind === 'replaces' || (from.length <= maxDrawnSkips && !(drawing.compares && status === 'kept')),
+          kind === 'replaces' ||
+          (from.length <= maxDrawnSkipEdges && !(drawing.compares && status === 'kept')),
       )
       const links = drawn.reduce((sum, link) => sum + link.from.length, 0)
       if (nodes + channel.rows.length > maxNodes || edges + links > maxEdges) {
@@ -78,7 +79,10 @@ function formatChannelNote({ status, badges }: DrawnChannel): string {
   return notes.length === 0 ? '' : ` (${notes.join(', ')})`
 }
 
-function formatNodeLabel({ names, label, badges, status, notes }: DrawnRow, compares: boolean): string {
+function formatNodeLabel(
+  { names, label, badges, status, notes }: DrawnChannelRow,
+  compares: boolean,
+): string {
   const words = [
     `${status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''}${label}`,
     ...badges.filter((badge) => badge === 'not in channel' || /^(?:now|was) /.test(badge)),
@@ -104,7 +108,7 @@ function formatNodeLabel({ names, label, badges, status, notes }: DrawnRow, comp
 
 /** Mermaid interprets markup and entities inside quotes, so special characters become entities. */
 function quoteMermaidLabel(label: string): string {
-  const characters = [...toPrintable(label.toWellFormed())]
+  const characters = [...escapeNonPrintableCharacters(label.toWellFormed())]
   const shown = characters.length <= 60 ? characters : [...characters.slice(0, 59), '…']
   return shown
     .map((character) =>

@@ -1,16 +1,22 @@
 // A drawing as SVG: one card per channel, with the newest version on top and upgrades as rails on the left. The SVG has
 // no scripts, fonts, or links, and untrusted text is escaped. Coordinates are integers, so that drawings can be
 // compared.
-import { toPrintable } from '@catalog-bot/findings/printable'
-import type { DrawingBadge, DrawnChannel, DrawnLink, DrawnRow, PackageDrawing } from './drawing.ts'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
+import type {
+  DrawingBadge,
+  DrawnChannel,
+  DrawnUpgradeEdge,
+  DrawnChannelRow,
+  PackageDrawing,
+} from './drawing.ts'
 
 const rowHeight = 24
 const laneWidth = 11
 const maxLanes = 20
 /** Only the newest skip and range rails are drawn. The counts next to the entries cover the others. */
-const maxSkipRails = 18
+const maxDrawnSkipEdgeLines = 18
 /** A rail with more ends shows only the ends of each run, because more ticks would look like hatching. */
-const maxRailTicks = 12
+const maxTicksPerSkipEdgeLine = 12
 const cardHeaderHeight = 46
 const cardPadding = 16
 const cardGap = 20
@@ -67,8 +73,8 @@ export function drawSvg(drawing: PackageDrawing): string {
     const [x, y] = positions[at] ?? [0, 0]
     return `<g transform="translate(${x},${y})">${body}</g>`
   })
-  const right = maxOf(cards.map(({ width }, at) => (positions[at]?.[0] ?? 0) + width + cardGap))
-  const bottom = maxOf([
+  const right = computeMax(cards.map(({ width }, at) => (positions[at]?.[0] ?? 0) + width + cardGap))
+  const bottom = computeMax([
     topMargin,
     ...cards.map(({ height }, at) => (positions[at]?.[1] ?? 0) + height + cardGap),
   ])
@@ -117,15 +123,15 @@ function layOutCards(cards: readonly ChannelCard[]): [x: number, y: number][] {
 
 function drawCard(channel: DrawnChannel, compares: boolean): ChannelCard {
   const lanes = assignLanes(channel.links)
-  const used = maxOf([...lanes.values()].map((at) => at + 1))
+  const used = computeMax([...lanes.values()].map((at) => at + 1))
   const nodeX = cardPadding + used * laneWidth + 8
   const textX = nodeX + 16
   const rows = channel.rows.map((drawn, at) =>
-    drawRow(drawn, textX, cardHeaderHeight + at * rowHeight + rowHeight / 2, nodeX, compares),
+    drawChannelRowSvg(drawn, textX, cardHeaderHeight + at * rowHeight + rowHeight / 2, nodeX, compares),
   )
-  const links = channel.links.map((link) => drawLink(link, lanes.get(link), nodeX, compares))
+  const links = channel.links.map((link) => drawUpgradeEdge(link, lanes.get(link), nodeX, compares))
   const heading = drawHeading(channel)
-  const width = Math.ceil(maxOf([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding)
+  const width = Math.ceil(computeMax([heading.width, ...rows.map((drawn) => drawn.width)]) + cardPadding)
   const height = cardHeaderHeight + channel.rows.length * rowHeight + 10
   const stroke = channel.status === 'kept' ? colors.border : colors[channel.status]
   const backs = channel.rows.map((drawn, at) =>
@@ -171,7 +177,13 @@ function drawHeading({ name, badges, status, entries, entriesBefore }: DrawnChan
   return { width: x + 4 + estimateTextWidth(count), body: parts.join('') }
 }
 
-function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compares: boolean) {
+function drawChannelRowSvg(
+  drawn: DrawnChannelRow,
+  textX: number,
+  y: number,
+  nodeX: number,
+  compares: boolean,
+) {
   const { names, label, badges, notes, status } = drawn
   const isGroup = names.length > 1
   const parts: string[] = []
@@ -231,9 +243,9 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
  * Lane 0 is next to the nodes. Short rails are placed first, so that they are innermost. Rails that don't fit get no
  * lane.
  */
-function assignLanes(links: readonly DrawnLink[]): Map<DrawnLink, number> {
+function assignLanes(links: readonly DrawnUpgradeEdge[]): Map<DrawnUpgradeEdge, number> {
   const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
-  const left = new Set(skipping.slice(maxSkipRails))
+  const left = new Set(skipping.slice(maxDrawnSkipEdgeLines))
   const order = { replaces: 0, skips: 1, skipRange: 2 }
   const spans = links
     .filter((link) => !left.has(link))
@@ -244,7 +256,7 @@ function assignLanes(links: readonly DrawnLink[]): Map<DrawnLink, number> {
         order[a.link.kind] - order[b.link.kind] || a.bottom - a.top - (b.bottom - b.top) || a.top - b.top,
     )
   const lanes: { top: number; bottom: number }[][] = []
-  const found = new Map<DrawnLink, number>()
+  const found = new Map<DrawnUpgradeEdge, number>()
   for (const { link, top, bottom } of spans) {
     let at = lanes.findIndex((taken) => taken.every((other) => bottom < other.top || top > other.bottom))
     if (at < 0) at = lanes.length
@@ -256,11 +268,16 @@ function assignLanes(links: readonly DrawnLink[]): Map<DrawnLink, number> {
 }
 
 /** The `from` rows of a link are sorted. */
-function getRowSpan({ from, to }: DrawnLink): { top: number; bottom: number } {
+function getRowSpan({ from, to }: DrawnUpgradeEdge): { top: number; bottom: number } {
   return { top: Math.min(to, from[0] ?? to), bottom: Math.max(to, from.at(-1) ?? to) }
 }
 
-function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compares: boolean): string {
+function drawUpgradeEdge(
+  link: DrawnUpgradeEdge,
+  at: number | undefined,
+  nodeX: number,
+  compares: boolean,
+): string {
   const { from, to, kind, status } = link
   const color = status !== 'kept' ? colors[status] : compares ? '#afb8c1' : colors[kind]
   const dashes =
@@ -290,7 +307,9 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
   // of each run are enough.
   const ticks = from.filter(
     (index) =>
-      (kind !== 'skipRange' && from.length <= maxRailTicks) || !rows.has(index - 1) || !rows.has(index + 1),
+      (kind !== 'skipRange' && from.length <= maxTicksPerSkipEdgeLine) ||
+      !rows.has(index - 1) ||
+      !rows.has(index + 1),
   )
   const paths = [`M${nodeX - 8} ${end}H${x + 4}`]
   for (const [side, furthest] of [
@@ -361,7 +380,7 @@ function drawText(x: number, y: number, label: string, attributes: string, whole
 }
 
 /** Safe for any number of values, unlike Math.max(...); 0 for an empty list. */
-function maxOf(numbers: readonly number[]): number {
+function computeMax(numbers: readonly number[]): number {
   return numbers.reduce((highest, number) => Math.max(highest, number), 0)
 }
 
@@ -375,7 +394,7 @@ function truncateLabel(label: string): string {
 }
 
 function escapeXml(label: string): string {
-  return toPrintable(label.toWellFormed())
+  return escapeNonPrintableCharacters(label.toWellFormed())
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')

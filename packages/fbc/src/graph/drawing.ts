@@ -25,8 +25,8 @@ export interface DrawnChannel {
   readonly entries: number
   readonly entriesBefore?: number
   /** Newest version first. */
-  readonly rows: readonly DrawnRow[]
-  readonly links: readonly DrawnLink[]
+  readonly rows: readonly DrawnChannelRow[]
+  readonly links: readonly DrawnUpgradeEdge[]
 }
 
 export type DrawingBadge =
@@ -43,7 +43,7 @@ export type DrawingBadge =
   | 'skipped'
   | 'not in channel'
 
-export interface DrawnRow {
+export interface DrawnChannelRow {
   /** The versions of the row, newest first. A folded row has several. */
   readonly names: readonly string[]
   readonly label: string
@@ -53,7 +53,7 @@ export interface DrawnRow {
 }
 
 /** `count` is the number of edges that the link represents. */
-export interface DrawnLink {
+export interface DrawnUpgradeEdge {
   readonly from: readonly number[]
   readonly to: number
   readonly kind: GraphEdge['kind']
@@ -78,7 +78,7 @@ export function drawPackage(graph: PackageGraph): PackageDrawing {
 }
 
 /** Only channels that differ, folded to the changes and their neighbors. */
-export function drawDifference(
+export function drawPackageDiff(
   before: PackageGraph | undefined,
   after: PackageGraph | undefined,
 ): PackageDrawing {
@@ -119,15 +119,15 @@ function drawChannel(
   compares: boolean,
 ): DrawnChannel {
   const edges = computeEdgeStatuses(before?.edges ?? [], after?.edges ?? [], compares)
-  const rows = mergeRows(before, after, edges, compares)
+  const rows = mergeChannelRows(before, after, edges, compares)
   const index = new Map(rows.map((row, at) => [row.node.name, at]))
-  const retained = compares ? findRelevantRows(rows, edges, index, before, after) : new Set<number>()
-  const isUniform = (at: number) => isRowOfUniformRun(at, rows, edges, index)
+  const retained = compares ? findRowsShownInDiff(rows, edges, index, before, after) : new Set<number>()
+  const isUniform = (at: number) => isFoldableRow(at, rows, edges, index)
   let shown = (at: number) => (compares ? retained.has(at) : !isUniform(at))
   if (!compares && rows.length <= maxUnfoldedRows) shown = () => true
   // A change of a hundred rows is folded like a whole channel.
   if (compares && retained.size > maxUnfoldedRows) shown = (at) => retained.has(at) && !isUniform(at)
-  const groups = foldRows(rows, shown)
+  const groups = foldChannelRows(rows, shown)
   const groupOf = new Map(groups.flatMap((group, at) => group.map((row) => [row.node.name, at])))
   const label = createNodeLabeler(rows)
   const [had, has] = [before, after].map((channel) => channel?.nodes.filter(({ isEntry }) => isEntry).length)
@@ -137,8 +137,8 @@ function drawChannel(
     badges: computeChannelBadges(before, after, compares),
     entries: has ?? had ?? 0,
     ...(compares && had !== undefined && has !== undefined && had !== has && { entriesBefore: had }),
-    rows: groups.map((group) => drawRow(group, edges, label)),
-    links: drawLinks(edges, groupOf),
+    rows: groups.map((group) => drawChannelRow(group, edges, label)),
+    links: groupUpgradeEdgesForDrawing(edges, groupOf),
   }
 }
 
@@ -158,7 +158,7 @@ function computeEdgeStatuses(
   return marked
 }
 
-function mergeRows(
+function mergeChannelRows(
   before: ChannelGraph | undefined,
   after: ChannelGraph | undefined,
   edges: readonly EdgeWithStatus[],
@@ -233,7 +233,7 @@ function computeChannelBadges(
 /**
  * The rows that must be visible in a change: differences, both heads, the ends of changed edges, and their neighbors.
  */
-function findRelevantRows(
+function findRowsShownInDiff(
   rows: readonly ChannelRow[],
   edges: readonly EdgeWithStatus[],
   index: ReadonlyMap<string, number>,
@@ -274,7 +274,7 @@ function findRelevantRows(
  * Whether a row belongs to a uniform run. Its rows have the same status and badges, replace or are replaced only by
  * direct neighbors, skip nothing, and are skipped by the same entries.
  */
-function isRowOfUniformRun(
+function isFoldableRow(
   at: number,
   rows: readonly ChannelRow[],
   edges: readonly EdgeWithStatus[],
@@ -282,7 +282,7 @@ function isRowOfUniformRun(
 ): boolean {
   const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
   if (!above || !row || !below) return false
-  if (row.badges.some((badge) => !badgesInFoldedRuns.has(badge))) return false
+  if (row.badges.some((badge) => !badgesAllowedInFoldedRows.has(badge))) return false
   if (row.ranges.some((range) => range !== '')) return false
   for (const edge of getEdgesOfNode(row.node.name, edges)) {
     if (edge.kind !== 'replaces') {
@@ -303,11 +303,15 @@ function formatRowComparisonKey(
   const skippedBy = getEdgesOfNode(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
     .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
-  return [status, ...badges.filter((badge) => badgesInFoldedRuns.has(badge)), ...skippedBy.sort()].join('\n')
+  return [
+    status,
+    ...badges.filter((badge) => badgesAllowedInFoldedRows.has(badge)),
+    ...skippedBy.sort(),
+  ].join('\n')
 }
 
 /** Badges that a folded run can share. */
-const badgesInFoldedRuns: ReadonlySet<DrawingBadge> = new Set([
+const badgesAllowedInFoldedRows: ReadonlySet<DrawingBadge> = new Set([
   'deprecated',
   'now deprecated',
   'was deprecated',
@@ -330,7 +334,7 @@ function getEdgesOfNode(name: string, edges: readonly EdgeWithStatus[]): readonl
 }
 
 /** Groups hidden rows with neighbors of the same status; a group of one is shown. */
-function foldRows(rows: readonly ChannelRow[], shown: (at: number) => boolean): ChannelRow[][] {
+function foldChannelRows(rows: readonly ChannelRow[], shown: (at: number) => boolean): ChannelRow[][] {
   const groups: ChannelRow[][] = []
   let open: ChannelRow[] | undefined
   rows.forEach((row, at) => {
@@ -343,11 +347,11 @@ function foldRows(rows: readonly ChannelRow[], shown: (at: number) => boolean): 
   return groups
 }
 
-function drawRow(
+function drawChannelRow(
   group: readonly ChannelRow[],
   edges: readonly EdgeWithStatus[],
   label: (name: string) => string,
-): DrawnRow {
+): DrawnChannelRow {
   const [first] = group
   const last = group.at(-1)
   const names = group.map(({ node }) => node.name)
@@ -357,7 +361,7 @@ function drawRow(
       names,
       label: label(first.node.name),
       badges: first.badges,
-      notes: formatRowNotes(first, edges, label),
+      notes: formatChannelRowNotes(first, edges, label),
       status: first.status,
     }
   return {
@@ -371,11 +375,11 @@ function drawRow(
   }
 }
 
-function formatRowNotes(
+function formatChannelRowNotes(
   { node: { name }, ranges: [was, is] }: ChannelRow,
   edges: readonly EdgeWithStatus[],
   label: (name: string) => string,
-): DrawnRow['notes'] {
+): DrawnChannelRow['notes'] {
   const notes: { text: string; status: DiffStatus }[] = []
   const into = getEdgesOfNode(name, edges).filter((edge) => edge.to === name)
   for (const status of ['kept', 'added', 'removed'] as const) {
@@ -399,10 +403,13 @@ function formatRowNotes(
   return notes
 }
 
-function drawLinks(edges: readonly EdgeWithStatus[], groupOf: ReadonlyMap<string, number>): DrawnLink[] {
+function groupUpgradeEdgesForDrawing(
+  edges: readonly EdgeWithStatus[],
+  groupOf: ReadonlyMap<string, number>,
+): DrawnUpgradeEdge[] {
   const links = new Map<
     string,
-    { from: Set<number>; link: Omit<DrawnLink, 'from' | 'count'>; count: number }
+    { from: Set<number>; link: Omit<DrawnUpgradeEdge, 'from' | 'count'>; count: number }
   >()
   for (const { kind, from, to, status } of edges) {
     const [source, target] = [groupOf.get(from), groupOf.get(to)]

@@ -1,8 +1,8 @@
 // Upgrade graphs as `opm alpha render-graph` prints them. Like opm, it leaves ids and ranges unescaped, except for
 // terminal control sequences and line breaks. For drawings in comments, see draw-mermaid.ts.
-import { toPrintable } from '@catalog-bot/findings/printable'
+import { escapeNonPrintableCharacters } from '@catalog-bot/findings/printable'
 import { compareBytes, quoteLikeGo, sortByBytes } from '../go/text.ts'
-import { maxRangeEdges } from './package-graph.ts'
+import { maxSkipRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 
 const edgeLabels = { replaces: 'replace', skips: 'skip' } as const
@@ -29,11 +29,12 @@ export function renderOpmMermaid(
     lines.push('  end')
   }
   for (const { name, deprecated } of packages)
-    if (deprecated) lines.push(`style ${toPrintable(name)} fill:#989695`)
+    if (deprecated) lines.push(`style ${escapeNonPrintableCharacters(name)} fill:#989695`)
   for (const { name, channels } of packages)
     for (const channel of channels)
-      if (channel.deprecated) lines.push(`style ${toPrintable(`${name}-${channel.name}`)} fill:#DCD0FF`)
-  const { classes, skippedLinks } = collectDecorations(packages, v0Semantics)
+      if (channel.deprecated)
+        lines.push(`style ${escapeNonPrintableCharacters(`${name}-${channel.name}`)} fill:#DCD0FF`)
+  const { classes, skippedLinks } = collectMermaidDecorations(packages, v0Semantics)
   for (const name of nodeClasses) {
     const ids = classes[name]
     if (ids.length > 0) lines.push(`class ${sortByBytes(ids).join()} ${name}`)
@@ -53,7 +54,10 @@ interface MermaidDecorations {
 }
 
 /** Entries are drawn by descending version, so a skip applies only below the skipping entry. */
-function collectDecorations(packages: readonly PackageGraph[], v0Semantics: boolean): MermaidDecorations {
+function collectMermaidDecorations(
+  packages: readonly PackageGraph[],
+  v0Semantics: boolean,
+): MermaidDecorations {
   const classes: MermaidDecorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
   const skippedLinks: number[] = []
   let link = 0
@@ -67,7 +71,9 @@ function collectDecorations(packages: readonly PackageGraph[], v0Semantics: bool
       if (!isEntry) continue
       const kind = `${deprecated ? 'deprecated' : ''}${skipped.has(name) ? 'skipped' : ''}`
       if (kind !== '')
-        classes[kind as keyof typeof classes].push(toPrintable(`${of}-${channel.name}-${name}`))
+        classes[kind as keyof typeof classes].push(
+          escapeNonPrintableCharacters(`${of}-${channel.name}-${name}`),
+        )
       for (const edge of edgesInto.get(name) ?? []) {
         const passedOver = skipped.has(edge.kind === 'skips' ? edge.from : name)
         if (v0Semantics && passedOver) skippedLinks.push(link)
@@ -80,8 +86,8 @@ function collectDecorations(packages: readonly PackageGraph[], v0Semantics: bool
 }
 
 function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {
-  const id = toPrintable(`${packageName}-${name}`)
-  const node = (bundle: string) => `${id}-${toPrintable(bundle)}[${quoteLikeGo(bundle)}]`
+  const id = escapeNonPrintableCharacters(`${packageName}-${name}`)
+  const node = (bundle: string) => `${id}-${escapeNonPrintableCharacters(bundle)}[${quoteLikeGo(bundle)}]`
   const lines = [`    %% channel ${quoteLikeGo(name)}`, `    subgraph ${id}[${quoteLikeGo(name)}]`]
   const edgesInto = Map.groupBy(edges, ({ to }) => to)
   for (const { name: to, isEntry } of nodes) {
@@ -89,10 +95,12 @@ function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: 
     lines.push(`      ${node(to)}`)
     for (const edge of edgesInto.get(to) ?? []) {
       const label =
-        edge.kind === 'skipRange' ? `"skipRange(${toPrintable(edge.range ?? '')})"` : edgeLabels[edge.kind]
+        edge.kind === 'skipRange'
+          ? `"skipRange(${escapeNonPrintableCharacters(edge.range ?? '')})"`
+          : edgeLabels[edge.kind]
       lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
     }
   }
-  if (isCut) lines.push(`      %% more than ${maxRangeEdges} skipRange edges: the others are omitted`)
+  if (isCut) lines.push(`      %% more than ${maxSkipRangeEdges} skipRange edges: the others are omitted`)
   return [...lines, '    end']
 }

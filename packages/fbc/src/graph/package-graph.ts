@@ -52,7 +52,7 @@ export interface GraphEdge {
  * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000. This limit protects
  * against malicious channels.
  */
-export const maxRangeEdges = 100_000
+export const maxSkipRangeEdges = 100_000
 
 /**
  * Sorted by name. Also works for invalid catalogs. As in opm, an entry that its own skipRange covers has an edge to
@@ -119,7 +119,7 @@ function buildChannelGraph(
     entries.keys(),
     (at) => versions.get(entries[at]?.name ?? '') ?? zeroVersion,
   )
-  let room = maxRangeEdges
+  let room = maxSkipRangeEdges
   for (const entry of sorted) {
     const covered = findEntriesInSkipRange(entry.skipRange, ladder, room + 1)
     const retained = covered.slice(0, room)

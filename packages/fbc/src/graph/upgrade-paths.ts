@@ -3,7 +3,7 @@
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { analyzeUpgradeGraph } from './upgrade-graph.ts'
 import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'
-import { VersionIndex, type VersionIndexSpan } from '../versions/version-index.ts'
+import { VersionIndex, type VersionIndexRange } from '../versions/version-index.ts'
 import type { Version } from '../versions/version.ts'
 
 /** Without a version, no skipRange covers the bundle. */
@@ -13,14 +13,14 @@ export interface InstalledBundle {
 }
 
 /** Heads are those of opm's graph (upgrade-graph.ts). Returns an empty set for a channel without heads. */
-export function findBundlesReachingHead(
+export function findBundlesReachingChannelHead(
   entries: readonly ChannelEntry[],
   installed: readonly InstalledBundle[],
 ): Set<string> {
   const heads = analyzeUpgradeGraph(entries).heads
   const versions = new Map(installed.map(({ name, version }) => [name, version]))
   const ladder = new VersionIndex(versions.keys(), (name) => versions.get(name))
-  const steps = new UncoveredVersionPositions(ladder.length)
+  const steps = new UncoveredVersionIndexes(ladder.length)
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const ranges = new Map<string, VersionRange | undefined>()
   const rangeOf = (text: string): VersionRange | undefined => {
@@ -53,7 +53,7 @@ export function findBundlesReachingHead(
 }
 
 /** The positions in a version list that no range has covered yet. Visits each once, even if ranges overlap. */
-class UncoveredVersionPositions {
+class UncoveredVersionIndexes {
   /** For each position, the next position that might be uncovered. */
   private readonly next: Uint32Array
 
@@ -61,7 +61,7 @@ class UncoveredVersionPositions {
     this.next = Uint32Array.from({ length: length + 1 }, (_, step) => step)
   }
 
-  *take({ low, high, without }: VersionIndexSpan): Generator<number> {
+  *take({ low, high, without }: VersionIndexRange): Generator<number> {
     for (let step = this.openFrom(low); step < high; step = this.openFrom(step + 1)) {
       if (without.has(step)) continue
       this.next[step] = step + 1

@@ -9,8 +9,8 @@ import type {
   CsvMetadata,
 } from '../facts/catalog.ts'
 import { sniffImage } from './sniff-image.ts'
-import type { Value } from '../go/tree.ts'
-import { copyString } from '../go/utf8.ts'
+import type { ParsedValue } from '../go/tree.ts'
+import { copyStringWithoutParent } from '../go/utf8.ts'
 import { formatBundleObjectError, parseBundleObject } from './bundle-object.ts'
 import {
   bundleStructType,
@@ -21,10 +21,10 @@ import {
 import {
   type DecodeProblem,
   decodeGoStruct,
-  findFieldName,
-  getStructList,
-  getTextField,
-  getTextList,
+  findStructFieldName,
+  getDecodedStructList,
+  getDecodedStringField,
+  getDecodedStringList,
 } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import type { StructType } from '../go/decode/go-type.ts'
@@ -34,7 +34,7 @@ import { propertyTypes } from './property-types.ts'
 import { sortEntries } from '../go/json/json-text.ts'
 
 /** Annotations that rules, drawings, or change descriptions use. The others can be megabytes in size. */
-const retainedAnnotations = new Set([
+const retainedCsvAnnotationNames = new Set([
   'alm-examples-metadata',
   'capabilities',
   'categories',
@@ -55,7 +55,7 @@ const maxAnnotationLength = 4096
 export interface BundleObjectProblem {
   readonly message: string
   readonly detail: string
-  readonly at: Value
+  readonly at: ParsedValue
 }
 
 export interface BlobFactsResult<Blob> {
@@ -71,8 +71,8 @@ export interface BlobFactsResult<Blob> {
 /** Per file. */
 const maxBundleObjectProblems = 100
 
-interface BlobToExtract {
-  readonly value: Value
+interface BlobExtractionInput {
+  readonly value: ParsedValue
   readonly place: BlobLocation
   readonly positions: PositionLookup
   /** Allows omitting data that doesn't affect opm's verdict. */
@@ -83,16 +83,16 @@ export function extractPackageFacts({
   value,
   place,
   positions,
-}: BlobToExtract): BlobFactsResult<PackageBlob> {
+}: BlobExtractionInput): BlobFactsResult<PackageBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(packageStructType, value)
   const icon = decoded.fields.get('icon')
   const iconFacts =
     typeof icon === 'object' && 'fields' in icon ? extractIconFacts(icon, positions) : undefined
   const blob: PackageBlob = {
     place,
-    name: copyTextField(decoded, 'name'),
-    defaultChannel: copyTextField(decoded, 'defaultChannel'),
-    description: copyTextField(decoded, 'description'),
+    name: copyStringField(decoded, 'name'),
+    defaultChannel: copyStringField(decoded, 'defaultChannel'),
+    description: copyStringField(decoded, 'description'),
     ...(iconFacts && { icon: iconFacts }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -101,7 +101,7 @@ export function extractPackageFacts({
 function extractIconFacts(icon: DecodedStruct, positions: PositionLookup): PackageBlob['icon'] {
   const data = icon.fields.get('base64data')
   const bytes = data instanceof Uint8Array ? data.length : 0
-  const mediatype = copyTextField(icon, 'mediatype')
+  const mediatype = copyStringField(icon, 'mediatype')
   if (bytes === 0 && mediatype === '') return undefined
   const looksLike = data instanceof Uint8Array ? sniffImage(data) : undefined
   return {
@@ -116,18 +116,18 @@ export function extractChannelFacts({
   value,
   place,
   positions,
-}: BlobToExtract): BlobFactsResult<ChannelBlob> {
+}: BlobExtractionInput): BlobFactsResult<ChannelBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(channelStructType, value)
   const blob: ChannelBlob = {
     place,
-    name: copyTextField(decoded, 'name'),
-    package: copyTextField(decoded, 'package'),
-    entries: getStructList(decoded, 'entries').map((entry) => ({
+    name: copyStringField(decoded, 'name'),
+    package: copyStringField(decoded, 'package'),
+    entries: getDecodedStructList(decoded, 'entries').map((entry) => ({
       mark: positions.positionAt(entry.at.start),
-      name: copyTextField(entry, 'name'),
-      replaces: copyTextField(entry, 'replaces'),
-      skips: getTextList(entry, 'skips').map(copyString),
-      skipRange: copyTextField(entry, 'skipRange'),
+      name: copyStringField(entry, 'name'),
+      replaces: copyStringField(entry, 'replaces'),
+      skips: getDecodedStringList(entry, 'skips').map(copyStringWithoutParent),
+      skipRange: copyStringField(entry, 'skipRange'),
     })),
   }
   return { blob, problems, objectProblems: [], moreProblems }
@@ -138,17 +138,17 @@ export function extractBundleFacts({
   place,
   positions,
   forVerdict,
-}: BlobToExtract): BlobFactsResult<BundleBlob> {
+}: BlobExtractionInput): BlobFactsResult<BundleBlob> {
   const { decoded, problems, ...more } = decodeGoStruct(bundleStructType, value)
   let { moreProblems } = more
-  const names = { name: copyTextField(decoded, 'name'), package: copyTextField(decoded, 'package') }
+  const names = { name: copyStringField(decoded, 'name'), package: copyStringField(decoded, 'package') }
   const objectProblems: BundleObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
-  const properties = getStructList(decoded, 'properties').map((property, index): Property => {
+  const properties = getDecodedStructList(decoded, 'properties').map((property, index): Property => {
     const mark = positions.positionAt(property.at.start)
     const memo = property.at.kind === 'map' ? property.at.memo : undefined
     if (memo?.property) return { mark, ...(memo.property as PropertyWithoutPosition) }
-    const type = copyTextField(property, 'type')
+    const type = copyStringField(property, 'type')
     const inner = property.sources.get('value')
     if (type !== 'olm.bundle.object') {
       const bare: PropertyWithoutPosition = { type, ...extractProperty(type, inner, forVerdict) }
@@ -168,13 +168,13 @@ export function extractBundleFacts({
   const blob: BundleBlob = {
     place,
     ...names,
-    image: copyTextField(decoded, 'image'),
+    image: copyStringField(decoded, 'image'),
     ...(image && { imageMark: positions.positionAt(image.start) }),
     properties,
-    relatedImages: getStructList(decoded, 'relatedImages').map((related) => ({
+    relatedImages: getDecodedStructList(decoded, 'relatedImages').map((related) => ({
       mark: positions.positionAt(related.at.start),
-      name: copyTextField(related, 'name'),
-      image: copyTextField(related, 'image'),
+      name: copyStringField(related, 'name'),
+      image: copyStringField(related, 'image'),
     })),
   }
   return { blob, problems, objectProblems, moreProblems }
@@ -187,7 +187,7 @@ const opmValidatedPropertyTypes: ReadonlySet<string> = new Set(['olm.package', '
 
 function extractProperty(
   type: string,
-  value: Value | undefined,
+  value: ParsedValue | undefined,
   forVerdict: boolean,
 ): Pick<Property, 'value' | 'error'> {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
@@ -196,7 +196,7 @@ function extractProperty(
   if (!known) return { value: isOmitted ? null : toPlainJson(value) }
   const { decoded, problems } = decodeGoStruct(known, value)
   const first = problems[0]
-  const isKnownField = (key: string): boolean => findFieldName(known, key) !== undefined
+  const isKnownField = (key: string): boolean => findStructFieldName(known, key) !== undefined
   const data = isOmitted
     ? null
     : type === 'olm.csv.metadata'
@@ -209,39 +209,41 @@ export function extractDeprecationFacts({
   value,
   place,
   positions,
-}: BlobToExtract): BlobFactsResult<DeprecationBlob> {
+}: BlobExtractionInput): BlobFactsResult<DeprecationBlob> {
   const { decoded, problems, moreProblems } = decodeGoStruct(deprecationStructType, value)
   const blob: DeprecationBlob = {
     place,
-    package: copyTextField(decoded, 'package'),
-    entries: getStructList(decoded, 'entries').map((entry) => {
+    package: copyStringField(decoded, 'package'),
+    entries: getDecodedStructList(decoded, 'entries').map((entry) => {
       const reference = entry.fields.get('reference')
       const isStruct = typeof reference === 'object' && 'fields' in reference
       return {
         mark: positions.positionAt(entry.at.start),
-        schema: isStruct ? copyTextField(reference, 'schema') : '',
-        name: isStruct ? copyTextField(reference, 'name') : '',
-        message: copyTextField(entry, 'message'),
+        schema: isStruct ? copyStringField(reference, 'schema') : '',
+        name: isStruct ? copyStringField(reference, 'name') : '',
+        message: copyStringField(entry, 'message'),
       }
     }),
   }
   return { blob, problems, objectProblems: [], moreProblems }
 }
 
-function copyTextField(decoded: DecodedStruct, field: string): string {
-  return copyString(getTextField(decoded, field))
+function copyStringField(decoded: DecodedStruct, field: string): string {
+  return copyStringWithoutParent(getDecodedStringField(decoded, field))
 }
 
 function summarizeCsvMetadata(decoded: DecodedStruct): CsvMetadata {
   const provider = decoded.fields.get('provider')
   return {
-    displayName: copyString(getTextField(decoded, 'displayName')),
-    description: getTextField(decoded, 'description').length,
+    displayName: copyStringWithoutParent(getDecodedStringField(decoded, 'displayName')),
+    description: getDecodedStringField(decoded, 'description').length,
     provider:
-      typeof provider === 'object' && 'fields' in provider ? copyString(getTextField(provider, 'name')) : '',
-    minKubeVersion: copyString(getTextField(decoded, 'minKubeVersion')),
-    installModes: getStructList(decoded, 'installModes').map((mode) => ({
-      type: copyString(getTextField(mode, 'type')),
+      typeof provider === 'object' && 'fields' in provider
+        ? copyStringWithoutParent(getDecodedStringField(provider, 'name'))
+        : '',
+    minKubeVersion: copyStringWithoutParent(getDecodedStringField(decoded, 'minKubeVersion')),
+    installModes: getDecodedStructList(decoded, 'installModes').map((mode) => ({
+      type: copyStringWithoutParent(getDecodedStringField(mode, 'type')),
       supported: mode.fields.get('supported') === true,
     })),
     annotations: Object.fromEntries(pickAnnotations(decoded)),
@@ -252,8 +254,10 @@ function pickAnnotations(decoded: DecodedStruct): [string, string][] {
   const annotations = decoded.sources.get('annotations')
   if (annotations?.kind !== 'map') return []
   return sortEntries(annotations.entries).flatMap(({ key, value }): [string, string][] =>
-    value.kind === 'string' && retainedAnnotations.has(key) && value.value.length <= maxAnnotationLength
-      ? [[key, copyString(value.value)]]
+    value.kind === 'string' &&
+    retainedCsvAnnotationNames.has(key) &&
+    value.value.length <= maxAnnotationLength
+      ? [[key, copyStringWithoutParent(value.value)]]
       : [],
   )
 }

@@ -7,7 +7,7 @@ import { splitDocuments } from './split-documents.ts'
 export type BlobFields = ReadonlyMap<string, string | readonly string[]>
 
 /** In characters. Longer values aren't compared, because aliases can expand without limit. */
-const maxCanonicalLength = 60_000_000
+const maxCanonicalBlobChars = 60_000_000
 
 /** `document`: the bytes between a location's `start` and `end`. Returns undefined unless they are exactly one blob. */
 export function parseBlobFields(document: Uint8Array): BlobFields | undefined {
@@ -17,12 +17,12 @@ export function parseBlobFields(document: Uint8Array): BlobFields | undefined {
   let length = 0
   const text = (value: Parameters<typeof formatGoJson>[0]): string => {
     // One character more than the limit, so that truncated text counts as too long.
-    const left = maxCanonicalLength + 1 - length
+    const left = maxCanonicalBlobChars + 1 - length
     const written = formatGoJson(value, { escapeHtml: false, exactNumbers: false, maxLength: left })
     length += written.length
     return written
   }
   for (const { key, value } of sortEntries(found.meta.value.entries))
     fields.set(key, value.kind === 'list' ? value.items.map(text) : text(value))
-  return length > maxCanonicalLength ? undefined : fields
+  return length > maxCanonicalBlobChars ? undefined : fields
 }

@@ -1,48 +1,56 @@
 // The types of the four OLM blobs, as opm v1.73 declares them.
-import { bytes, rawMessage, slice, string, struct } from '../go/decode/go-type.ts'
+import {
+  bytesType,
+  rawMessageType,
+  createSliceType,
+  stringType,
+  createStructType,
+} from '../go/decode/go-type.ts'
 
-const propertyStructType = struct('property.Property', { type: string, value: rawMessage })
+const propertyStructType = createStructType('property.Property', { type: stringType, value: rawMessageType })
 
-export const packageStructType = struct('declcfg.Package', {
-  schema: string,
-  name: string,
-  defaultChannel: string,
-  icon: struct('declcfg.Icon', { base64data: bytes, mediatype: string }),
-  description: string,
-  properties: slice(propertyStructType),
+export const packageStructType = createStructType('declcfg.Package', {
+  schema: stringType,
+  name: stringType,
+  defaultChannel: stringType,
+  icon: createStructType('declcfg.Icon', { base64data: bytesType, mediatype: stringType }),
+  description: stringType,
+  properties: createSliceType(propertyStructType),
 })
 
-export const channelStructType = struct('declcfg.Channel', {
-  schema: string,
-  name: string,
-  package: string,
-  entries: slice(
-    struct('declcfg.ChannelEntry', {
-      name: string,
-      replaces: string,
-      skips: slice(string),
-      skipRange: string,
+export const channelStructType = createStructType('declcfg.Channel', {
+  schema: stringType,
+  name: stringType,
+  package: stringType,
+  entries: createSliceType(
+    createStructType('declcfg.ChannelEntry', {
+      name: stringType,
+      replaces: stringType,
+      skips: createSliceType(stringType),
+      skipRange: stringType,
     }),
   ),
-  properties: slice(propertyStructType),
+  properties: createSliceType(propertyStructType),
 })
 
-export const bundleStructType = struct('declcfg.Bundle', {
-  schema: string,
-  name: string,
-  package: string,
-  image: string,
-  properties: slice(propertyStructType),
-  relatedImages: slice(struct('declcfg.RelatedImage', { name: string, image: string })),
+export const bundleStructType = createStructType('declcfg.Bundle', {
+  schema: stringType,
+  name: stringType,
+  package: stringType,
+  image: stringType,
+  properties: createSliceType(propertyStructType),
+  relatedImages: createSliceType(
+    createStructType('declcfg.RelatedImage', { name: stringType, image: stringType }),
+  ),
 })
 
-export const deprecationStructType = struct('declcfg.Deprecation', {
-  schema: string,
-  package: string,
-  entries: slice(
-    struct('declcfg.DeprecationEntry', {
-      reference: struct('declcfg.PackageScopedReference', { schema: string, name: string }),
-      message: string,
+export const deprecationStructType = createStructType('declcfg.Deprecation', {
+  schema: stringType,
+  package: stringType,
+  entries: createSliceType(
+    createStructType('declcfg.DeprecationEntry', {
+      reference: createStructType('declcfg.PackageScopedReference', { schema: stringType, name: stringType }),
+      message: stringType,
     }),
   ),
 })

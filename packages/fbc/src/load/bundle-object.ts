@@ -2,8 +2,8 @@ import type { BundleObjectSummary } from '../facts/catalog.ts'
 import { JsonError } from '../go/json/json-error.ts'
 import { readJson } from '../go/json/read-json.ts'
 import { quoteLikeGo } from '../go/text.ts'
-import { type Value, getMapValue } from '../go/tree.ts'
-import { decodeLikeGo, copyString } from '../go/utf8.ts'
+import { type ParsedValue, getMapValue } from '../go/tree.ts'
+import { decodeUtf8LikeGo, copyStringWithoutParent } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import { bundleObjectType } from './property-types.ts'
@@ -20,15 +20,15 @@ export interface BundleObjectResult {
   readonly problem?: string
 }
 
-const createEmptyData = (): Uint8Array => new Uint8Array()
+const createEmptyBytes = (): Uint8Array => new Uint8Array()
 
 /** `previous` is the data of the bundle's previous property. */
 export function parseBundleObject(
-  value: Value | undefined,
-  previous: () => Uint8Array = createEmptyData,
+  value: ParsedValue | undefined,
+  previous: () => Uint8Array = createEmptyBytes,
 ): BundleObjectResult {
   const skimmed = tryParseBundleObjectFast(value)
-  if (skimmed) return { summary: skimmed, data: () => decodeObjectData(value, previous) }
+  if (skimmed) return { summary: skimmed, data: () => decodeBundleObjectData(value, previous) }
   const empty: BundleObjectSummary = { apiVersion: '', kind: '', name: '', bytes: 0 }
   if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
   const { decoded, problems } = decodeGoStruct(bundleObjectType, value)
@@ -36,7 +36,7 @@ export function parseBundleObject(
   if (first) return { summary: empty, data: previous, problem: first.message }
   const found = decoded.fields.get('data')
   const bytes =
-    found instanceof Uint8Array ? found : decoded.fields.has('data') ? createEmptyData() : previous()
+    found instanceof Uint8Array ? found : decoded.fields.has('data') ? createEmptyBytes() : previous()
   const data = (): Uint8Array => bytes
   const manifest = parseManifest(bytes)
   if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }
@@ -44,12 +44,12 @@ export function parseBundleObject(
 }
 
 /** The fast path for a value that contains only `data` with a JSON manifest. */
-function tryParseBundleObjectFast(value: Value | undefined): BundleObjectSummary | undefined {
+function tryParseBundleObjectFast(value: ParsedValue | undefined): BundleObjectSummary | undefined {
   const data = value?.kind === 'map' && value.entries.length === 1 ? getMapValue(value, 'data') : undefined
   return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
 }
 
-function decodeObjectData(value: Value | undefined, previous: () => Uint8Array): Uint8Array {
+function decodeBundleObjectData(value: ParsedValue | undefined, previous: () => Uint8Array): Uint8Array {
   const found = value && decodeGoStruct(bundleObjectType, value).decoded.fields.get('data')
   return found instanceof Uint8Array ? found : previous()
 }
@@ -71,15 +71,15 @@ export function formatBundleObjectError(
 }
 
 /** Returns the manifest or an error. Like opm, does not validate text that starts with a brace. */
-export function parseManifest(data: Uint8Array): { value: Value | undefined } | string {
-  const text = trimLeadingSpace(decodeLikeGo(data))
+export function parseManifest(data: Uint8Array): { value: ParsedValue | undefined } | string {
+  const text = trimLeadingSpace(decodeUtf8LikeGo(data))
   if (text.startsWith('{')) return { value: parseManifestJson(text) }
   const result = readYaml(decodeYaml(data))
   if (result.ok) return { value: result.value }
   return result.error.stage === 'converting' ? result.error.message : { value: undefined }
 }
 
-function parseManifestJson(text: string): Value | undefined {
+function parseManifestJson(text: string): ParsedValue | undefined {
   try {
     return readJson(text, 0).value
   } catch (error) {
@@ -88,7 +88,7 @@ function parseManifestJson(text: string): Value | undefined {
   }
 }
 
-function getManifestIdentity(manifest: Value | undefined): Omit<BundleObjectSummary, 'bytes'> {
+function getManifestIdentity(manifest: ParsedValue | undefined): Omit<BundleObjectSummary, 'bytes'> {
   return {
     apiVersion: getTextOrEmpty(manifest, 'apiVersion'),
     kind: getTextOrEmpty(manifest, 'kind'),
@@ -96,9 +96,9 @@ function getManifestIdentity(manifest: Value | undefined): Omit<BundleObjectSumm
   }
 }
 
-function getTextOrEmpty(value: Value | undefined, key: string): string {
+function getTextOrEmpty(value: ParsedValue | undefined, key: string): string {
   const found = getMapValue(value, key)
-  return found?.kind === 'string' ? copyString(found.value) : ''
+  return found?.kind === 'string' ? copyStringWithoutParent(found.value) : ''
 }
 
 /** Returns undefined for base64 with line ends or bad padding and for manifests that require the exact reader. */

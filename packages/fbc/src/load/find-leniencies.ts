@@ -2,22 +2,22 @@
 // type.
 import type { OpmLeniency } from '../facts/catalog.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
-import type { MapValue, Value } from '../go/tree.ts'
+import type { MapValue, ParsedValue } from '../go/tree.ts'
 import { getMapValue } from '../go/tree.ts'
-import { copyString } from '../go/utf8.ts'
+import { copyStringWithoutParent } from '../go/utf8.ts'
 import { blobShapes, propertyValueShapes, getFieldShape } from './known-fields.ts'
 import type { KnownFieldShape } from './known-fields.ts'
 
 /** Deeper than any real catalog. Protects the stack from malicious documents. */
-const maxCheckedDepth = 100
+const maxLeniencySearchDepth = 100
 /**
  * More than any real document needs, but aliases can expand a small document beyond this. Values past it aren't
  * checked.
  */
-const maxCheckedValues = 1_000_000
+const maxLeniencySearchValues = 1_000_000
 
 /** Returns at most `limit` leniencies. Avoids creating strings, which the trees of the fast reader create lazily. */
-export function findLeniencies(root: Value, positions: PositionLookup, limit: number): OpmLeniency[] {
+export function findLeniencies(root: ParsedValue, positions: PositionLookup, limit: number): OpmLeniency[] {
   if (root.kind !== 'map' || limit <= 0) return []
   const schema = getTextField(root, 'schema')
   const search = new LeniencySearch(root, schema, positions, limit)
@@ -25,7 +25,7 @@ export function findLeniencies(root: Value, positions: PositionLookup, limit: nu
   return search.found
 }
 
-type UnlocatedLeniency<Kind = OpmLeniency> = Kind extends OpmLeniency
+type OpmLeniencyWithoutPosition<Kind = OpmLeniency> = Kind extends OpmLeniency
   ? Omit<Kind, 'schema' | 'package' | 'name' | 'mark' | 'path'>
   : never
 
@@ -35,7 +35,7 @@ class LeniencySearch {
   private readonly schema: string
   private readonly positions: PositionLookup
   private readonly limit: number
-  private left = maxCheckedValues
+  private left = maxLeniencySearchValues
   /** Cached, because there may be a million keys. */
   private names: Pick<OpmLeniency, 'schema' | 'package' | 'name'> | undefined
   /** The path to the current value, formatted only when needed. */
@@ -48,8 +48,8 @@ class LeniencySearch {
     this.limit = limit
   }
 
-  visit(value: Value, shape: KnownFieldShape): void {
-    if (this.left-- <= 0 || this.steps.length > maxCheckedDepth) return
+  visit(value: ParsedValue, shape: KnownFieldShape): void {
+    if (this.left-- <= 0 || this.steps.length > maxLeniencySearchDepth) return
     const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
     if (memo?.plain === shape) return
     const before = this.found.length
@@ -57,14 +57,14 @@ class LeniencySearch {
     if (memo && this.found.length === before && this.left > 0) memo.plain = shape
   }
 
-  private inspect(value: Value, shape: KnownFieldShape): void {
+  private inspect(value: ParsedValue, shape: KnownFieldShape): void {
     switch (value.kind) {
       case 'map':
         return this.visitMap(value, shape)
       case 'list':
         for (let index = 0; index < value.items.length && this.left > 0; index++) {
           this.steps.push(index)
-          this.visit(value.items[index] as Value, shape)
+          this.visit(value.items[index] as ParsedValue, shape)
           this.steps.pop()
         }
         return
@@ -73,7 +73,11 @@ class LeniencySearch {
         if (shape !== 'any') return
         const written = this.positions.textFrom(value.start, value.end - value.start)
         if (isNonCanonicalScalar(value.value, written))
-          this.report(value.start, { kind: 'scalar', text: copyString(written), value: value.value })
+          this.report(value.start, {
+            kind: 'scalar',
+            text: copyStringWithoutParent(written),
+            value: value.value,
+          })
         return
       }
       case 'null':
@@ -91,7 +95,7 @@ class LeniencySearch {
     }
     for (const { key, keyStart, value } of map.entries) {
       if (this.left <= 0) return
-      const below = getChildShape(map, shape, key)
+      const below = getNestedFieldShape(map, shape, key)
       this.steps.push(key)
       if (below === undefined) this.report(keyStart, { kind: 'unknown-field' })
       else if (value.kind !== 'string') this.visit(value, below)
@@ -99,17 +103,17 @@ class LeniencySearch {
     }
   }
 
-  private report(offset: number, leniency: UnlocatedLeniency): void {
+  private report(offset: number, leniency: OpmLeniencyWithoutPosition): void {
     const { root, schema, positions } = this
     this.names ??= {
-      schema: copyString(schema),
-      package: copyString(getTextField(root, 'package')),
-      name: copyString(getTextField(root, 'name')),
+      schema: copyStringWithoutParent(schema),
+      package: copyStringWithoutParent(getTextField(root, 'package')),
+      name: copyStringWithoutParent(getTextField(root, 'name')),
     }
     this.found.push({
       ...this.names,
       mark: positions.positionAt(offset),
-      path: copyString(formatPath(this.steps)),
+      path: copyStringWithoutParent(formatFieldPath(this.steps)),
       ...leniency,
     } as OpmLeniency)
     if (this.found.length >= this.limit) this.left = 0
@@ -117,13 +121,17 @@ class LeniencySearch {
 }
 
 /** `entries[3].replace` */
-function formatPath(steps: readonly (string | number)[]): string {
+function formatFieldPath(steps: readonly (string | number)[]): string {
   return steps
     .map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join('')
 }
 
-function getChildShape(map: MapValue, shape: KnownFieldShape, key: string): KnownFieldShape | undefined {
+function getNestedFieldShape(
+  map: MapValue,
+  shape: KnownFieldShape,
+  key: string,
+): KnownFieldShape | undefined {
   if (typeof shape === 'string') return shape
   const below = getFieldShape(shape, key)
   if (below !== 'any') return below
@@ -136,7 +144,7 @@ function getTextField(map: MapValue, field: string): string {
   return value?.kind === 'string' ? value.value : ''
 }
 
-const plainNumberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9]|\.0)?$/
+const canonicalNumberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9]|\.0)?$/
 
 /**
  * A number not in its normal form (`4.10`, `0123`, `1e5`, `1_000`, `0x1F`, `9007199254740993`) or a boolean other than
@@ -145,6 +153,6 @@ const plainNumberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9]|\.0)?$/
 function isNonCanonicalScalar(value: number | boolean, written: string): boolean {
   if (/^[*!&"'|>]/.test(written)) return false
   if (typeof value === 'boolean') return !/^(?:true|false)$/i.test(written)
-  if (!plainNumberPattern.test(written)) return true
+  if (!canonicalNumberPattern.test(written)) return true
   return String(value) !== written && String(value) !== written.replace(/\.0$/, '')
 }

@@ -2,7 +2,7 @@
 import { matchesGlob, parseGlob } from '../go/glob.ts'
 import type { Glob } from '../go/glob.ts'
 import { trimSpace } from '../go/text.ts'
-import { getUtf8CharacterLength, decodeLikeGo, decodeStrictly } from '../go/utf8.ts'
+import { getUtf8CharacterLength, decodeUtf8LikeGo, decodeUtf8Strictly } from '../go/utf8.ts'
 
 export const ignoreFileName = '.indexignore'
 
@@ -46,13 +46,13 @@ export function findIgnoreFileError(text: string): string | undefined {
 
 /** Keeps the byte order mark. Invalid UTF-8 becomes a lone surrogate, which matches no file name. */
 export function decodeIgnoreFile(bytes: Uint8Array): string {
-  const whole = decodeStrictly(bytes)
+  const whole = decodeUtf8Strictly(bytes)
   if (whole !== undefined) return whole
   let text = ''
   for (let at = 0; at < bytes.length;) {
     const width = getUtf8CharacterLength(bytes, at)
     if (width === 0) text += String.fromCharCode(0xdc00 + (bytes[at] as number))
-    else text += decodeLikeGo(bytes.subarray(at, at + width))
+    else text += decodeUtf8LikeGo(bytes.subarray(at, at + width))
     at += Math.max(width, 1)
   }
   return text
@@ -63,29 +63,29 @@ export class IgnoreRules {
   private readonly patterns: readonly IgnorePattern[]
 
   constructor(files: Iterable<IgnoreFile>) {
-    this.patterns = [...files].flatMap(parsePatterns)
+    this.patterns = [...files].flatMap(parseIgnorePatterns)
   }
 
   /** The last matching pattern decides. */
   ignores(path: string): boolean {
     if (this.patterns.length === 0) return false
     const components = path.split('/')
-    const decisive = this.patterns.findLast((pattern) => matchesPattern(pattern, components))
+    const decisive = this.patterns.findLast((pattern) => matchesIgnorePattern(pattern, components))
     return decisive !== undefined && !decisive.includes
   }
 }
 
-function parsePatterns({ directory, text }: IgnoreFile): IgnorePattern[] {
+function parseIgnorePatterns({ directory, text }: IgnoreFile): IgnorePattern[] {
   const domain = directory === '' ? [] : directory.split('/')
   const lines = text
     .split('\n')
     .map(trimSpace)
     .filter((line) => line !== '' && !line.startsWith('#'))
   // The last matching pattern decides, so only the last of equal patterns can matter.
-  return [...new Set(lines.reverse())].reverse().map((line) => parsePattern(line, domain))
+  return [...new Set(lines.reverse())].reverse().map((line) => parseIgnorePattern(line, domain))
 }
 
-function parsePattern(line: string, domain: readonly string[]): IgnorePattern {
+function parseIgnorePattern(line: string, domain: readonly string[]): IgnorePattern {
   const includes = line.startsWith('!')
   let rest = includes ? line.slice(1) : line
   if (!rest.endsWith('\\ ')) rest = rest.replace(/ +$/, '')
@@ -95,14 +95,14 @@ function parsePattern(line: string, domain: readonly string[]): IgnorePattern {
   return { domain, includes, directoryOnly, isPath: segments.length > 1, segments }
 }
 
-function matchesPattern(pattern: IgnorePattern, path: readonly string[]): boolean {
+function matchesIgnorePattern(pattern: IgnorePattern, path: readonly string[]): boolean {
   const { domain } = pattern
   if (path.length <= domain.length || domain.some((component, at) => component !== path[at])) return false
   const below = path.slice(domain.length)
-  return pattern.isPath ? matchesPath(pattern, below) : matchesAnyComponent(pattern, below)
+  return pattern.isPath ? matchesPath(pattern, below) : matchesAnyPathSegment(pattern, below)
 }
 
-function matchesAnyComponent({ segments, directoryOnly }: IgnorePattern, path: readonly string[]): boolean {
+function matchesAnyPathSegment({ segments, directoryOnly }: IgnorePattern, path: readonly string[]): boolean {
   const glob = segments[0]?.glob
   if (!glob) return false
   const found = path.findIndex((component) => matchesGlob(glob, component))

@@ -2,9 +2,9 @@
 // the three common keys.
 import { quoteLikeGo, sortByBytes } from '../go/text.ts'
 import { formatBlobJson, formatGoJson } from '../go/json/json-text.ts'
-import { markJsonError, formatMarkedError } from '../go/json/marked-json.ts'
+import { markJsonError, formatJsonErrorWithMarker } from '../go/json/marked-json.ts'
 import { StringKeyIndex } from '../go/key-table.ts'
-import type { MapEntry, MapValue, Value } from '../go/tree.ts'
+import type { MapEntry, MapValue, ParsedValue } from '../go/tree.ts'
 import { foldCase } from '../go/fold-case.ts'
 import { getJsonTypeName, formatAsGoBool, formatGoValue } from '../go/decode/go-value.ts'
 
@@ -16,7 +16,12 @@ export interface Meta {
 }
 
 export type MetaProblem =
-  | { readonly kind: 'not-an-object'; readonly message: string; readonly at: Value; readonly found: string }
+  | {
+      readonly kind: 'not-an-object'
+      readonly message: string
+      readonly at: ParsedValue
+      readonly found: string
+    }
   | {
       readonly kind: 'duplicate-field'
       readonly message: string
@@ -31,16 +36,16 @@ export type MetaProblem =
     }
 
 /** opm shows the whole document, but a longer message does not help a reader. */
-const maxShownDocumentLength = 1 << 20
+const maxQuotedDocumentLength = 1 << 20
 
 /** `raw` is the original JSON, if any, which opm quotes. Ignores null, which Go decodes to an empty object. */
 export function parseMeta(
-  value: Value,
+  value: ParsedValue,
   raw: string | undefined,
 ): { meta: Meta } | { problems: MetaProblem[] } {
   if (value.kind !== 'map') return { problems: [createNotAnObjectProblem(value, raw)] }
   // Nearly all keys in a large document are already folded, so they can't collide.
-  const folding = value.entries.every((entry) => isCaseFolded(entry.key))
+  const folding = value.entries.every((entry) => isLowercaseAsciiKey(entry.key))
     ? undefined
     : groupKeysByCase(value.entries)
   const problems: MetaProblem[] = []
@@ -54,7 +59,7 @@ export function parseMeta(
   }
   const texts = { schema: '', package: '', name: '' }
   for (const field of ['schema', 'package', 'name'] as const) {
-    const entry = folding ? folding.first(field) : findEntry(value.entries, field)
+    const entry = folding ? folding.first(field) : findMapEntryByKey(value.entries, field)
     if (!entry) continue
     if (entry.value.kind === 'string') texts[field] = entry.value.value
     else {
@@ -66,14 +71,14 @@ export function parseMeta(
   return problems.length > 0 ? { problems } : { meta: { value, ...texts } }
 }
 
-interface KeysByFoldedCase {
+interface KeysIgnoringCase {
   /** By folded key. */
   first(key: string): MapEntry | undefined
   /** All entries of keys that occur in several spellings. */
   readonly again: ReadonlyMap<string, readonly MapEntry[]>
 }
 
-function groupKeysByCase(entries: readonly MapEntry[]): KeysByFoldedCase {
+function groupKeysByCase(entries: readonly MapEntry[]): KeysIgnoringCase {
   const keys = new StringKeyIndex()
   const first: MapEntry[] = []
   const again = new Map<string, MapEntry[]>()
@@ -88,24 +93,29 @@ function groupKeysByCase(entries: readonly MapEntry[]): KeysByFoldedCase {
   return { first: (key) => first[keys.add(key)], again }
 }
 
-function findEntry(entries: readonly MapEntry[], key: string): MapEntry | undefined {
+function findMapEntryByKey(entries: readonly MapEntry[], key: string): MapEntry | undefined {
   for (const entry of entries) if (entry.key === key) return entry
   return undefined
 }
 
-function isCaseFolded(key: string): boolean {
+function isLowercaseAsciiKey(key: string): boolean {
   return /^[\x00-@[-\x7f]*$/.test(key)
 }
 
-function createNotAnObjectProblem(value: Value, raw: string | undefined): MetaProblem {
+function createNotAnObjectProblem(value: ParsedValue, raw: string | undefined): MetaProblem {
   const json =
-    raw?.slice(0, maxShownDocumentLength) ??
-    formatGoJson(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShownDocumentLength })
+    raw?.slice(0, maxQuotedDocumentLength) ??
+    formatGoJson(value, { escapeHtml: true, exactNumbers: true, maxLength: maxQuotedDocumentLength })
   const found = getJsonTypeName(value)
   const offset = value.kind === 'list' ? 1 : computeUtf8ByteLength(json)
   const detail = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`
   const marked = markJsonError(json, value.kind === 'list' ? 1 : json.length)
-  return { kind: 'not-an-object', message: formatMarkedError(detail, offset, marked), at: value, found }
+  return {
+    kind: 'not-an-object',
+    message: formatJsonErrorWithMarker(detail, offset, marked),
+    at: value,
+    found,
+  }
 }
 
 /** Go reports several problems of one kind in one message. */
@@ -116,7 +126,7 @@ export function joinProblemMessages(problems: readonly MetaProblem[]): string {
 }
 
 /** `value` is undefined for an empty document. */
-export function formatMissingSchemaError(value: Value | undefined): string {
+export function formatMissingSchemaError(value: ParsedValue | undefined): string {
   return `object '${value ? `${formatBlobJson(value)}\n` : ''}' is missing root schema field`
 }
 

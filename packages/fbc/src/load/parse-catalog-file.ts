@@ -1,6 +1,6 @@
 // Reads one file exactly as opm v1.73 does, but reports all problems instead of only the first. Never throws.
-import { maxLeniencies } from '../facts/catalog.ts'
-import type { BlobLocation, FileFacts, OpmLeniency, OtherBlob } from '../facts/catalog.ts'
+import { maxOpmLenienciesPerFile } from '../facts/catalog.ts'
+import type { BlobLocation, CatalogFileFacts, OpmLeniency, OtherBlob } from '../facts/catalog.ts'
 import { findLeniencies } from './find-leniencies.ts'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import type { FindingRule } from '@catalog-bot/findings/rule'
@@ -19,14 +19,14 @@ import { foldCase } from '../go/fold-case.ts'
 import type { Meta } from './meta.ts'
 import type { PositionLookup } from '../go/position-lookup.ts'
 import * as rules from './load-rules.ts'
-import type { Value } from '../go/tree.ts'
-import { copyString } from '../go/utf8.ts'
+import type { ParsedValue } from '../go/tree.ts'
+import { copyStringWithoutParent } from '../go/utf8.ts'
 
 /** Per file. More findings don't help a reader. */
 const maxFindings = 100
 
 /** After this many problems, parsing stops. */
-const maxCountedProblems = 10_000
+const maxProblemsBeforeAbort = 10_000
 
 /** In bytes. A larger document isn't parsed again just to find where the invalid part ends. */
 const maxReparsedDocumentBytes = 1024 * 1024
@@ -42,12 +42,12 @@ export interface ParseCatalogFileOptions extends SplitDocumentsOptions {
 }
 
 /** The file in all locations of the result is ''. */
-export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOptions = {}): FileFacts {
+export function parseCatalogFile(bytes: Uint8Array, options: ParseCatalogFileOptions = {}): CatalogFileFacts {
   return new CatalogFileParser(bytes, options).read()
 }
 
 /** `message` is opm's error message. */
-export function createUnreadableFileFacts(message: string): FileFacts {
+export function createUnreadableFileFacts(message: string): CatalogFileFacts {
   return {
     bytes: 0,
     packages: [],
@@ -63,10 +63,10 @@ export function createUnreadableFileFacts(message: string): FileFacts {
 class CatalogFileParser {
   private readonly bytes: Uint8Array
   private readonly options: ParseCatalogFileOptions
-  private readonly packages: FileFacts['packages'][number][] = []
-  private readonly channels: FileFacts['channels'][number][] = []
-  private readonly bundles: FileFacts['bundles'][number][] = []
-  private readonly deprecations: FileFacts['deprecations'][number][] = []
+  private readonly packages: CatalogFileFacts['packages'][number][] = []
+  private readonly channels: CatalogFileFacts['channels'][number][] = []
+  private readonly bundles: CatalogFileFacts['bundles'][number][] = []
+  private readonly deprecations: CatalogFileFacts['deprecations'][number][] = []
   private readonly others: OtherBlob[] = []
   private readonly findings: Finding[] = []
   private readonly leniencies: OpmLeniency[] = []
@@ -78,17 +78,17 @@ class CatalogFileParser {
     this.options = options
   }
 
-  read(): FileFacts {
+  read(): CatalogFileFacts {
     let index = 0
     for (const document of splitDocuments(this.bytes, this.options)) {
       this.readDocument(document, index)
       index++
-      if (this.leftOut > maxCountedProblems) break
+      if (this.leftOut > maxProblemsBeforeAbort) break
     }
     if (this.leftOut > 0)
       this.findings.push(createFinding(rules.moreProblems, undefined, { count: this.leftOut }))
     const { packages, channels, bundles, deprecations, others, findings, loadError } = this
-    const facts: FileFacts = {
+    const facts: CatalogFileFacts = {
       bytes: this.bytes.length,
       packages,
       channels,
@@ -139,9 +139,9 @@ class CatalogFileParser {
         this.addLeniencies(document)
         this.others.push({
           place: location,
-          schema: copyString(meta.schema),
-          package: copyString(meta.package),
-          name: copyString(meta.name),
+          schema: copyStringWithoutParent(meta.schema),
+          package: copyStringWithoutParent(meta.package),
+          name: copyStringWithoutParent(meta.name),
         })
     }
   }
@@ -160,7 +160,7 @@ class CatalogFileParser {
       return this.readDocument(exactly(), index)
     // The fast reader provides only the start of a value. finding-ends.ts derives the end from the line.
     const positions = document.positions
-    const spanOf = (at: Value) => (isLarge ? { start: at.start, end: at.start } : at)
+    const spanOf = (at: ParsedValue) => (isLarge ? { start: at.start, end: at.start } : at)
     this.addLeniencies(document)
     into.push(blob)
     if (document.meta && problems.length + objectProblems.length === 0) this.options.onMeta?.(document.meta)
@@ -214,18 +214,20 @@ class CatalogFileParser {
 
   private addLeniencies({ meta, positions }: CatalogDocument): void {
     if (meta && this.options.forVerdict !== true)
-      this.leniencies.push(...findLeniencies(meta.value, positions, maxLeniencies - this.leniencies.length))
+      this.leniencies.push(
+        ...findLeniencies(meta.value, positions, maxOpmLenienciesPerFile - this.leniencies.length),
+      )
   }
 
   private addDroppedText(unread: number, meta: Meta | undefined, positions: PositionLookup): void {
-    if (this.leniencies.length >= maxLeniencies || this.options.forVerdict === true) return
+    if (this.leniencies.length >= maxOpmLenienciesPerFile || this.options.forVerdict === true) return
     this.leniencies.push({
       kind: 'dropped-text',
       mark: positions.positionAt(unread),
-      schema: copyString(meta?.schema ?? ''),
-      package: copyString(meta?.package ?? ''),
-      name: copyString(meta?.name ?? ''),
-      text: copyString(positions.textFrom(unread, maxQuotedDroppedTextLength)),
+      schema: copyStringWithoutParent(meta?.schema ?? ''),
+      package: copyStringWithoutParent(meta?.package ?? ''),
+      name: copyStringWithoutParent(meta?.name ?? ''),
+      text: copyStringWithoutParent(positions.textFrom(unread, maxQuotedDroppedTextLength)),
     })
   }
 
@@ -239,11 +241,14 @@ class CatalogFileParser {
       this.leftOut++
       return
     }
-    this.findings.push(createFinding(rule, locateSpan(positions, span), data))
+    this.findings.push(createFinding(rule, createSpanLocation(positions, span), data))
   }
 }
 
-function locateSpan(positions: PositionLookup, { start, end }: { start: number; end: number }): Location {
+function createSpanLocation(
+  positions: PositionLookup,
+  { start, end }: { start: number; end: number },
+): Location {
   const from = positions.positionAt(start)
   if (end <= start) return { file: '', ...from }
   const to = positions.positionAt(end)

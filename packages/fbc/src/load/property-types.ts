@@ -1,81 +1,102 @@
 // The property types whose values opm decodes. Other types can contain any JSON.
 import type { StructType } from '../go/decode/go-type.ts'
 import {
-  bool,
-  bytes,
-  int32,
-  mapOf,
-  namedString,
-  rawMessage,
-  slice,
-  string,
-  struct,
+  boolType,
+  bytesType,
+  int32Type,
+  createMapType,
+  createNamedStringType,
+  rawMessageType,
+  createSliceType,
+  stringType,
+  createStructType,
 } from '../go/decode/go-type.ts'
 
-export const gvkFields = { group: string, kind: string, version: string }
+export const gvkFields = { group: stringType, kind: stringType, version: stringType }
 
 const descriptorFields = {
-  path: string,
-  displayName: string,
-  description: string,
-  'x-descriptors': slice(string),
-  value: rawMessage,
+  path: stringType,
+  displayName: stringType,
+  description: stringType,
+  'x-descriptors': createSliceType(stringType),
+  value: rawMessageType,
 }
 
 const crdDescriptionFields = {
-  name: string,
-  version: string,
-  kind: string,
-  displayName: string,
-  description: string,
-  resources: slice(struct('v1alpha1.APIResourceReference', { name: string, kind: string, version: string })),
-  statusDescriptors: slice(struct('v1alpha1.StatusDescriptor', descriptorFields)),
-  specDescriptors: slice(struct('v1alpha1.SpecDescriptor', descriptorFields)),
-  actionDescriptors: slice(struct('v1alpha1.ActionDescriptor', descriptorFields)),
+  name: stringType,
+  version: stringType,
+  kind: stringType,
+  displayName: stringType,
+  description: stringType,
+  resources: createSliceType(
+    createStructType('v1alpha1.APIResourceReference', {
+      name: stringType,
+      kind: stringType,
+      version: stringType,
+    }),
+  ),
+  statusDescriptors: createSliceType(createStructType('v1alpha1.StatusDescriptor', descriptorFields)),
+  specDescriptors: createSliceType(createStructType('v1alpha1.SpecDescriptor', descriptorFields)),
+  actionDescriptors: createSliceType(createStructType('v1alpha1.ActionDescriptor', descriptorFields)),
 }
 
-export const apiServiceDescriptionType = struct('v1alpha1.APIServiceDescription', {
+export const apiServiceDescriptionType = createStructType('v1alpha1.APIServiceDescription', {
   ...crdDescriptionFields,
-  group: string,
-  deploymentName: string,
-  containerPort: int32,
+  group: stringType,
+  deploymentName: stringType,
+  containerPort: int32Type,
 })
-export const crdDescriptionType = struct('v1alpha1.CRDDescription', crdDescriptionFields)
-export const appLinkType = struct('v1alpha1.AppLink', { name: string, url: string })
+export const crdDescriptionType = createStructType('v1alpha1.CRDDescription', crdDescriptionFields)
+export const appLinkType = createStructType('v1alpha1.AppLink', { name: stringType, url: stringType })
 
-const csvMetadataType = struct('property.CSVMetadata', {
-  annotations: mapOf(string),
-  apiServiceDefinitions: struct('v1alpha1.APIServiceDefinitions', {
-    owned: slice(apiServiceDescriptionType),
-    required: slice(apiServiceDescriptionType),
+const csvMetadataType = createStructType('property.CSVMetadata', {
+  annotations: createMapType(stringType),
+  apiServiceDefinitions: createStructType('v1alpha1.APIServiceDefinitions', {
+    owned: createSliceType(apiServiceDescriptionType),
+    required: createSliceType(apiServiceDescriptionType),
   }),
-  crdDescriptions: struct('v1alpha1.CustomResourceDefinitions', {
-    owned: slice(crdDescriptionType),
-    required: slice(crdDescriptionType),
+  crdDescriptions: createStructType('v1alpha1.CustomResourceDefinitions', {
+    owned: createSliceType(crdDescriptionType),
+    required: createSliceType(crdDescriptionType),
   }),
-  description: string,
-  displayName: string,
-  installModes: slice(
-    struct('v1alpha1.InstallMode', { type: namedString('v1alpha1.InstallModeType'), supported: bool }),
+  description: stringType,
+  displayName: stringType,
+  installModes: createSliceType(
+    createStructType('v1alpha1.InstallMode', {
+      type: createNamedStringType('v1alpha1.InstallModeType'),
+      supported: boolType,
+    }),
   ),
-  keywords: slice(string),
-  labels: mapOf(string),
-  links: slice(appLinkType),
-  maintainers: slice(struct('v1alpha1.Maintainer', { name: string, email: string })),
-  maturity: string,
-  minKubeVersion: string,
-  nativeAPIs: slice(struct('v1.GroupVersionKind', gvkFields)),
+  keywords: createSliceType(stringType),
+  labels: createMapType(stringType),
+  links: createSliceType(appLinkType),
+  maintainers: createSliceType(
+    createStructType('v1alpha1.Maintainer', { name: stringType, email: stringType }),
+  ),
+  maturity: stringType,
+  minKubeVersion: stringType,
+  nativeAPIs: createSliceType(createStructType('v1.GroupVersionKind', gvkFields)),
   provider: appLinkType,
 })
 
-export const bundleObjectType = struct('property.BundleObject', { data: bytes })
+export const bundleObjectType = createStructType('property.BundleObject', { data: bytesType })
 
 export const propertyTypes: ReadonlyMap<string, StructType> = new Map([
-  ['olm.package', struct('property.Package', { packageName: string, version: string, release: string })],
-  ['olm.package.required', struct('property.PackageRequired', { packageName: string, versionRange: string })],
-  ['olm.channel', struct('property.Channel', { channelName: string })],
-  ['olm.gvk', struct('property.GVK', gvkFields)],
-  ['olm.gvk.required', struct('property.GVKRequired', gvkFields)],
+  [
+    'olm.package',
+    createStructType('property.Package', {
+      packageName: stringType,
+      version: stringType,
+      release: stringType,
+    }),
+  ],
+  [
+    'olm.package.required',
+    createStructType('property.PackageRequired', { packageName: stringType, versionRange: stringType }),
+  ],
+  ['olm.channel', createStructType('property.Channel', { channelName: stringType })],
+  ['olm.gvk', createStructType('property.GVK', gvkFields)],
+  ['olm.gvk.required', createStructType('property.GVKRequired', gvkFields)],
   ['olm.bundle.object', bundleObjectType],
   ['olm.csv.metadata', csvMetadataType],
 ])

@@ -1,5 +1,5 @@
 // The rules about opening and reading the files of a catalog. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
+import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { fileUnreadable, linkLeadsOut } from './file-rules.ts'
 import {
   badBundleObject,
@@ -16,10 +16,10 @@ import {
 } from './load-rules.ts'
 
 /** The rules of ./file-rules.ts, as they stand there. */
-export const fileRules: readonly AnyFindingRule[] = [fileUnreadable, linkLeadsOut]
+export const fileRules: readonly FindingRuleWithoutFormatter[] = [fileUnreadable, linkLeadsOut]
 
 /** The rules of ./load-rules.ts, as they stand there. */
-export const loadRules: readonly AnyFindingRule[] = [
+export const loadRules: readonly FindingRuleWithoutFormatter[] = [
   unreadableFile,
   yamlSyntax,
   jsonSyntax,

@@ -3,7 +3,7 @@ import type { IgnoreFile } from './indexignore.ts'
 import { IgnoreRules, findIgnoreFileError, ignoreFileName } from './indexignore.ts'
 import { comparePathsInWalkOrder } from '../go/walk-order.ts'
 
-export interface FileSelection {
+export interface CatalogFileSelection {
   /** Relative to the catalog's root, in walk order. */
   readonly files: readonly string[]
   /** opm's error for an unreadable ignore file. In this case, opm does not read any file. */
@@ -16,10 +16,10 @@ export function isIgnoreFile(path: string): boolean {
 }
 
 /** `paths` are relative to the catalog's root and use `/`. `ignoreFiles` has the text of each .indexignore by path. */
-export function selectFiles(
+export function selectCatalogFiles(
   paths: Iterable<string>,
   ignoreFiles: ReadonlyMap<string, string>,
-): FileSelection {
+): CatalogFileSelection {
   const walked = [...paths].sort(comparePathsInWalkOrder)
   const found: IgnoreFile[] = []
   for (const file of walked) {

@@ -6,10 +6,10 @@ import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
 import { JsonError } from '../go/json/json-error.ts'
 import type { ReadJsonResult } from '../go/json/read-json.ts'
 import { readJson } from '../go/json/read-json.ts'
-import { markJsonError, formatMarkedError } from '../go/json/marked-json.ts'
+import { markJsonError, formatJsonErrorWithMarker } from '../go/json/marked-json.ts'
 import { quoteLikeGo, trimSpace } from '../go/text.ts'
-import type { Value } from '../go/tree.ts'
-import { ByteOffsets, getUtf8CharacterLength, decodeLikeGo } from '../go/utf8.ts'
+import type { ParsedValue } from '../go/tree.ts'
+import { ByteOffsets, getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
 import { decodeYamlChunk } from '../go/yaml/decode-yaml-chunk.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
 import type { YamlChunk } from '../go/yaml/chunks.ts'
@@ -33,7 +33,7 @@ export interface CatalogDocument {
   /** Absent if the document has a problem or values were requested. */
   readonly meta?: Meta
   /** Only if values were requested. */
-  readonly value?: Value
+  readonly value?: ParsedValue
   /** The text that offsets in `value` refer to, for JSON. */
   readonly json?: string
   readonly problem?: DocumentProblem
@@ -63,24 +63,24 @@ export interface DocumentProblem {
 }
 
 const conversionErrorPrefix = 'error converting YAML to JSON: '
-const decodingErrorPrefix = 'error unmarshaling JSON: while decoding JSON: '
+const jsonDecodingErrorPrefix = 'error unmarshaling JSON: while decoding JSON: '
 
 export function* splitDocuments(
   bytes: Uint8Array,
   options: SplitDocumentsOptions = {},
 ): Generator<CatalogDocument> {
-  const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, jsonDetectionBytes)))
+  const peeked = trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, jsonDetectionBytes)))
   if (peeked.startsWith('{')) yield* splitJsonDocuments(bytes, options)
-  else yield* splitYamlDocuments(bytes, { ...wholeFileOptions, ...options })
+  else yield* splitYamlDocuments(bytes, { ...defaultYamlSplitOptions, ...options })
 }
 
-const wholeFileOptions = { from: 0, line: 0, column: 0, exact: false, asValues: false }
+const defaultYamlSplitOptions = { from: 0, line: 0, column: 0, exact: false, asValues: false }
 
 function* splitYamlDocuments(
   whole: Uint8Array,
-  { from, line, column, exact, asValues }: typeof wholeFileOptions,
+  { from, line, column, exact, asValues }: typeof defaultYamlSplitOptions,
 ): Generator<CatalogDocument> {
-  const end = findEndOfLines(whole, from)
+  const end = findEndOfLastReadableLine(whole, from)
   const bytes = whole.subarray(0, end)
   let regular: RegularYamlDocument | undefined
   const reader = exact || asValues ? undefined : new RegularYamlReader(bytes)
@@ -88,34 +88,34 @@ function* splitYamlDocuments(
     regular = reader?.read(start)
     return regular
   }
-  for (const chunk of splitYamlChunks(bytes, from, line, decodeLikeGo, skipRegular)) {
-    if (chunk.badSeparator) yield toBadSeparatorDocument(bytes, chunk)
+  for (const chunk of splitYamlChunks(bytes, from, line, decodeUtf8LikeGo, skipRegular)) {
+    if (chunk.badSeparator) yield createBadSeparatorDocument(bytes, chunk)
     if (chunk.end === chunk.start) continue
     const exactly = (): CatalogDocument =>
       parseYamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
-    const document = regular && chunk.badSeparator === undefined && toRegularDocument(regular, chunk)
+    const document = regular && chunk.badSeparator === undefined && parseRegularYamlDocument(regular, chunk)
     yield document ? { ...document, exactly } : exactly()
   }
   if (end === whole.length) return
-  const lost = decodeLikeGo(whole.subarray(end))
+  const lost = decodeUtf8LikeGo(whole.subarray(end))
   const lineOfEnd = line + countLines(bytes, from)
   const positions = new TextPositionLookup(lost, lineOfEnd + 1, (end === from ? column : 0) + 1)
   yield { start: end, end: whole.length, positions, unread: 0 }
 }
 
 /** Go's line reader returns long lines in pieces of this many bytes. */
-const lineBufferBytes = 4096
+const goLineBufferBytes = 4096
 
 /**
  * The end of the last line that opm reads. opm silently ignores an unterminated last line if its bytes exactly fill the
  * line reader's buffer.
  */
-function findEndOfLines(bytes: Uint8Array, from: number): number {
+function findEndOfLastReadableLine(bytes: Uint8Array, from: number): number {
   const start = Math.max(bytes.lastIndexOf(0x0a) + 1, from)
   let at = start
   // A carriage return at the end of a piece waits for the next piece, because it might be half of a CRLF.
-  while (bytes.length - at >= lineBufferBytes)
-    at += lineBufferBytes - (bytes[at + lineBufferBytes - 1] === 0x0d ? 1 : 0)
+  while (bytes.length - at >= goLineBufferBytes)
+    at += goLineBufferBytes - (bytes[at + goLineBufferBytes - 1] === 0x0d ? 1 : 0)
   const isLost = at === bytes.length && at > start
   // The reader checks for a separator before it checks for the end of the file.
   const isSeparator = bytes[start] === 0x2d && bytes[start + 1] === 0x2d && bytes[start + 2] === 0x2d
@@ -129,7 +129,7 @@ function countLines(bytes: Uint8Array, from: number): number {
 }
 
 /** Returns undefined if the document has a problem. */
-function toRegularDocument(
+function parseRegularYamlDocument(
   { tree, lines }: RegularYamlDocument,
   chunk: YamlChunk,
 ): CatalogDocument | undefined {
@@ -139,14 +139,14 @@ function toRegularDocument(
   return { start, end, positions: lines.positions(line + 1), meta: found.meta }
 }
 
-function toBadSeparatorDocument(bytes: Uint8Array, chunk: YamlChunk): CatalogDocument {
+function createBadSeparatorDocument(bytes: Uint8Array, chunk: YamlChunk): CatalogDocument {
   const { text, start, line } = chunk.badSeparator as NonNullable<YamlChunk['badSeparator']>
   const lineFeed = bytes.indexOf(0x0a, start)
   const end = lineFeed < 0 ? bytes.length : lineFeed
   return {
     start,
     end,
-    positions: new TextPositionLookup(decodeLikeGo(bytes.subarray(start, end)), line + 1),
+    positions: new TextPositionLookup(decodeUtf8LikeGo(bytes.subarray(start, end)), line + 1),
     problem: { kind: 'separator', message: `invalid Yaml document separator: ${text}`, detail: text, at: 0 },
   }
 }
@@ -164,7 +164,7 @@ function parseYamlDocument(
   const result = readYaml(source)
   if (!result.ok) {
     const { message, at, stage } = result.error
-    const prefix = stage === 'converting' ? conversionErrorPrefix : decodingErrorPrefix
+    const prefix = stage === 'converting' ? conversionErrorPrefix : jsonDecodingErrorPrefix
     return {
       ...location,
       problem: { kind: 'yaml', message: prefix + message, detail: message.replace(/^yaml: /, ''), at },
@@ -181,7 +181,7 @@ function parseYamlDocument(
       problem: { kind: 'missing-schema', message: formatMissingSchemaError(undefined), detail: '', at },
     }
   }
-  return { ...location, ...rest, ...toMetaOrProblem(parseMeta(value, undefined), decodingErrorPrefix) }
+  return { ...location, ...rest, ...toMetaOrProblem(parseMeta(value, undefined), jsonDecodingErrorPrefix) }
 }
 
 function toMetaOrProblem(
@@ -213,10 +213,10 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
   let handedOver = 0
   let at = 0
   for (let count = 0; ; count++) {
-    const start = skipJsonSpaceBytes(bytes, at)
+    const start = skipJsonWhitespace(bytes, at)
     if (start >= bytes.length) return
-    const regular = handedOver < maxConsecutiveIrregularObjects ? reader?.read(start) : undefined
-    const meta = regular && toRegularMeta(regular)
+    const regular = handedOver < maxConsecutiveFastParseFailures ? reader?.read(start) : undefined
+    const meta = regular && parseRegularJsonMeta(regular)
     handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
@@ -260,7 +260,7 @@ function* splitJsonDocuments(bytes: Uint8Array, options: SplitDocumentsOptions):
 }
 
 /** After this many irregular objects in a row, skip the fast reader so that nothing else is read twice. */
-const maxConsecutiveIrregularObjects = 32
+const maxConsecutiveFastParseFailures = 32
 
 interface DecodedJsonText {
   readonly text: string
@@ -269,18 +269,18 @@ interface DecodedJsonText {
 }
 
 function decodeJsonText(bytes: Uint8Array): DecodedJsonText {
-  const text = decodeLikeGo(bytes)
+  const text = decodeUtf8LikeGo(bytes)
   return { text, places: new TextPositionLookup(text), offsets: new ByteOffsets(bytes, text) }
 }
 
-function skipJsonSpaceBytes(bytes: Uint8Array, from: number): number {
+function skipJsonWhitespace(bytes: Uint8Array, from: number): number {
   let at = from
   while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++
   return at
 }
 
 /** Returns undefined if the object has a problem. */
-function toRegularMeta({ tree }: RegularJsonObject): Meta | undefined {
+function parseRegularJsonMeta({ tree }: RegularJsonObject): Meta | undefined {
   const found = parseMeta(tree, undefined)
   return 'problems' in found || found.meta.schema === '' ? undefined : found.meta
 }
@@ -363,7 +363,10 @@ export function formatHugeNumberError(
   const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
   // Go's position is one character after the number.
   const offset = number.end + 1
-  return { message: formatMarkedError(detail, bytesBefore(offset), markJsonError(raw, offset)), detail }
+  return {
+    message: formatJsonErrorWithMarker(detail, bytesBefore(offset), markJsonError(raw, offset)),
+    detail,
+  }
 }
 
 function createJsonProblem(
@@ -400,7 +403,7 @@ function skipBlankLine(bytes: Uint8Array, from: number): number | undefined {
   for (let at = from; at + minCharacterDetectionBytes <= bytes.length;) {
     if (bytes[at] === 0x0a) return at + 1
     const width = getUtf8CharacterLength(bytes, at)
-    const character = decodeLikeGo(bytes.subarray(at, at + Math.max(width, 1)))
+    const character = decodeUtf8LikeGo(bytes.subarray(at, at + Math.max(width, 1)))
     if (character === '\ufffd') return undefined
     if (trimSpace(character) !== '') return at
     at += width

@@ -11,7 +11,7 @@ import { findPullSpecError } from '../go/reference/pull-spec.ts'
 import { parseRelease } from '../versions/release.ts'
 import { parseVersion } from '../versions/version.ts'
 import type { ModelConversionState } from './conversion-state.ts'
-import { toFirstDeclarationNote, toFindingLocation } from './location.ts'
+import { createFirstDeclarationNote, toFindingLocation } from './location.ts'
 import type { ModelBundle } from './model.ts'
 import type { Json } from '../go/json/json.ts'
 
@@ -45,7 +45,7 @@ export function convertBundle(draft: ModelConversionState, blob: BundleBlob): vo
   const first = siblings.get(blob.name)
   if (first !== undefined) {
     const message = () => `package ${quoteLikeGo(blob.package)} has duplicate bundle ${name()}`
-    const related = [toFirstDeclarationNote(first.blob.place)]
+    const related = [createFirstDeclarationNote(first.blob.place)]
     draft.problems.add(message, bundleRules.duplicateBundle, toFindingLocation(blob.place), data, related)
     return
   }
@@ -53,7 +53,7 @@ export function convertBundle(draft: ModelConversionState, blob: BundleBlob): vo
   siblings.set(blob.name, bundle)
 
   for (const [index, property] of blob.properties.entries()) {
-    const error = findPropertyError(draft, property)
+    const error = findOpmPropertyError(draft, property)
     if (error === undefined) continue
     const reason = (): string => `parse property[${index}] of type ${quoteLikeGo(property.type)}: ${error}`
     report(
@@ -109,7 +109,7 @@ export function convertBundle(draft: ModelConversionState, blob: BundleBlob): vo
   }
 }
 
-function findPropertyError(draft: ModelConversionState, property: Property): string | undefined {
+function findOpmPropertyError(draft: ModelConversionState, property: Property): string | undefined {
   return property.error ?? (draft.ruleSet.integerPriority ? findPriorityError(property) : undefined)
 }
 

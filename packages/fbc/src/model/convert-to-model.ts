@@ -9,16 +9,16 @@ import { ProblemCollector } from './problem-collector.ts'
 import { convertBundle } from './convert-bundle.ts'
 import { convertDeprecations } from './convert-deprecation.ts'
 import type { ModelConversionState } from './conversion-state.ts'
-import { toFirstDeclarationNote, toFindingLocation } from './location.ts'
+import { createFirstDeclarationNote, toFindingLocation } from './location.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
 
-const maxLabelLength = 63
+const maxDnsLabelLength = 63
 
-const maxSubdomainLength = 253
+const maxDnsSubdomainLength = 253
 
-const labelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
+const dnsLabelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
-const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const dnsSubdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 const labelSyntaxError =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
@@ -71,7 +71,7 @@ function convertPackage(draft: ModelConversionState, blob: PackageBlob): void {
   const first = draft.packages.get(blob.name)
   if (first !== undefined) {
     const message = () => `duplicate package ${quoteLikeGo(blob.name)}`
-    const related = [toFirstDeclarationNote(first.blob.place)]
+    const related = [createFirstDeclarationNote(first.blob.place)]
     draft.problems.add(message, packageRules.duplicatePackage, at, { package: blob.name }, related)
     return
   }
@@ -102,7 +102,7 @@ function convertChannel(draft: ModelConversionState, blob: ChannelBlob): void {
   if (first?.blob !== undefined) {
     const message = () =>
       `package ${quoteLikeGo(blob.package)} has duplicate channel ${quoteLikeGo(blob.name)}`
-    const related = [toFirstDeclarationNote(first.blob.place)]
+    const related = [createFirstDeclarationNote(first.blob.place)]
     draft.problems.add(message, channelRules.duplicateChannel, at, data, related)
     return
   }
@@ -168,13 +168,13 @@ function addMissingDefaultChannels(draft: ModelConversionState): void {
 /** Returns opm's error, or undefined for a valid name. */
 function findPackageNameError(name: string): string | undefined {
   const problems: string[] = []
-  if (new TextEncoder().encode(name).length > maxLabelLength) {
-    problems.push(`must be no more than ${maxLabelLength} characters`)
+  if (new TextEncoder().encode(name).length > maxDnsLabelLength) {
+    problems.push(`must be no more than ${maxDnsLabelLength} characters`)
   }
   // Far longer names are invalid anyway; this bounds the cost of the pattern.
-  const short = name.length <= maxSubdomainLength * 4
-  if (!labelPattern.test(name))
-    problems.push(short && subdomainPattern.test(name) ? 'must not contain dots' : labelSyntaxError)
+  const short = name.length <= maxDnsSubdomainLength * 4
+  if (!dnsLabelPattern.test(name))
+    problems.push(short && dnsSubdomainPattern.test(name) ? 'must not contain dots' : labelSyntaxError)
   return problems.length === 0
     ? undefined
     : `invalid package name ${quoteLikeGo(name)}: [${problems.join(' ')}]`

@@ -6,6 +6,6 @@ export function toFindingLocation(location: BlobLocation, mark: TextPosition = l
   return { file: location.file, line: mark.line, column: mark.column }
 }
 
-export function toFirstDeclarationNote(location: BlobLocation): { at: Location; note: string } {
+export function createFirstDeclarationNote(location: BlobLocation): { at: Location; note: string } {
   return { at: toFindingLocation(location), note: 'the first one' }
 }

@@ -20,11 +20,11 @@ export interface ModelChannel {
   /** Absent for the empty channel that opm adds for a missing `defaultChannel`. */
   readonly blob?: ChannelBlob
   /** By name, in load order. Contains only the first entry of each name. */
-  readonly entries: Map<string, ModelEntry>
+  readonly entries: Map<string, ModelChannelEntry>
   deprecation?: ModelDeprecation
 }
 
-export interface ModelEntry {
+export interface ModelChannelEntry {
   readonly entry: ChannelEntry
   bundle?: ModelBundle
 }

@@ -11,7 +11,7 @@ import type { OpmRuleSet } from './rule-set.ts'
 import { analyzeUpgradeGraph } from '../graph/upgrade-graph.ts'
 import { formatVersion } from '../versions/version.ts'
 import { toFindingLocation } from './location.ts'
-import type { ModelBundle, ModelChannel, ModelPackage, ModelDeprecation, ModelEntry } from './model.ts'
+import type { ModelBundle, ModelChannel, ModelPackage, ModelDeprecation, ModelChannelEntry } from './model.ts'
 import * as bundleRules from './rules/bundle-rules.ts'
 import { parseVersionRange } from '../versions/version-range.ts'
 
@@ -77,7 +77,7 @@ function collectChannelErrors(
     causes.push(...collectGraphErrors(parent, channel, ruleSet, findings))
   }
   for (const [name, entry] of sortByName(channel.entries)) {
-    const found = collectEntryErrors(parent.blob.name, channel, entry, ruleSet, findings)
+    const found = collectChannelEntryErrors(parent.blob.name, channel, entry, ruleSet, findings)
     causes.push(...createErrorNode(`invalid bundle ${quoteLikeGo(name)}`, found))
   }
   const object = (): string => `channel ${quoteLikeGo(channel.name)}`
@@ -124,7 +124,7 @@ function findDuplicateVersions(parent: ModelPackage, findings: FindingList): Err
   const versions = new Map<string, Map<string, ModelBundle | undefined>>()
   for (const channel of parent.channels.values()) {
     for (const [name, { bundle }] of channel.entries) {
-      const version = getVersionKey(bundle)
+      const version = formatVersionWithRelease(bundle)
       if (version === undefined) continue
       const bundles = versions.get(version) ?? new Map<string, ModelBundle | undefined>()
       versions.set(version, bundles.set(name, bundle))
@@ -150,7 +150,7 @@ function findDuplicateVersions(parent: ModelPackage, findings: FindingList): Err
 }
 
 /** Returns undefined for an invalid version, which already has a finding. */
-function getVersionKey(bundle: ModelBundle | undefined): string | undefined {
+function formatVersionWithRelease(bundle: ModelBundle | undefined): string | undefined {
   if (bundle === undefined) return '0.0.0'
   if (bundle.version === undefined) return undefined
   const version = formatVersion(bundle.version)
@@ -162,10 +162,10 @@ function sortByName<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
 }
 
 /** opm's checks of one channel entry with its bundle, and of deprecations. Like opm, checks a bundle once per channel. */
-function collectEntryErrors(
+function collectChannelEntryErrors(
   packageName: string,
   channel: ModelChannel,
-  { entry, bundle }: ModelEntry,
+  { entry, bundle }: ModelChannelEntry,
   ruleSet: OpmRuleSet,
   findings: FindingList,
 ): ErrorTree[] {
@@ -210,8 +210,9 @@ function collectEntryErrors(
   // The conversion reports entries without a bundle; this only reproduces opm's tree.
   if (bundle === undefined)
     causes.push(createErrorLeaf('must be exactly one property with type "olm.package"'))
-  if (bundle === undefined || !hasImage(bundle)) causes.push(createErrorLeaf('bundle image must be set'))
-  if (bundle !== undefined && !hasImage(bundle)) {
+  if (bundle === undefined || !hasImageOrBundleObjects(bundle))
+    causes.push(createErrorLeaf('bundle image must be set'))
+  if (bundle !== undefined && !hasImageOrBundleObjects(bundle)) {
     ofItself?.add(bundleRules.bundleWithoutImage, atBundle, ofBundle)
   }
   const object = (): string => `bundle ${quoteLikeGo(entry.name)}`
@@ -237,6 +238,6 @@ function collectDeprecationErrors(
   return [createErrorLeaf('invalid deprecation: message must be set')]
 }
 
-function hasImage({ blob }: ModelBundle): boolean {
+function hasImageOrBundleObjects({ blob }: ModelBundle): boolean {
   return blob.image !== '' || blob.properties.some((property) => property.type === 'olm.bundle.object')
 }

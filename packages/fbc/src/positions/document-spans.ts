@@ -1,6 +1,6 @@
 // Finds the documents of a file by separators and brackets alone, without parsing, so it needs little memory.
 import { splitYamlChunks, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
+import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
 export interface DocumentSpan {
   /** Byte offset in the file. */
@@ -20,7 +20,7 @@ const jsonDetectionBytes = 4096
 
 /** Matches opm's documents if all of them are valid. */
 export function* findDocumentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
-  const isJson = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, jsonDetectionBytes))).startsWith('{')
+  const isJson = trimLeadingSpace(decodeUtf8LikeGo(bytes.subarray(0, jsonDetectionBytes))).startsWith('{')
   let at = 0
   if (isJson) {
     for (;;) {
@@ -31,7 +31,7 @@ export function* findDocumentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
       at = end
     }
   }
-  if (at < bytes.length) yield* splitYamlChunks(bytes, at, 0, decodeLikeGo)
+  if (at < bytes.length) yield* splitYamlChunks(bytes, at, 0, decodeUtf8LikeGo)
 }
 
 /** Returns the offset after the closing bracket, or the end of the file. */

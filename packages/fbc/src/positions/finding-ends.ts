@@ -3,9 +3,9 @@
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { findDocumentSpans } from './document-spans.ts'
 import { PositionedTreeReader, type ByteLocation } from './positioned-tree.ts'
-import { addLocationEndsInTree, maxValueLines } from './tree-ends.ts'
+import { addEndPositionsFromTree, maxHighlightedValueLines } from './tree-ends.ts'
 import type { TextPosition } from '../go/text-position.ts'
-import { getUtf8CharacterLength, decodeLikeGo } from '../go/utf8.ts'
+import { getUtf8CharacterLength, decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /** The number of bytes of a line to search for an end. */
 const maxScannedBytes = 4096
@@ -72,8 +72,8 @@ export class PositionConverter {
     const stop = Math.min(this.lineEnd, this.at + maxScannedBytes)
     let before = this.at - 1
     while (before >= this.lineStart && bytes[before] === 0x20) before--
-    return computeValueLength(
-      decodeLikeGo(bytes.subarray(this.at, stop)),
+    return computeYamlValueLength(
+      decodeUtf8LikeGo(bytes.subarray(this.at, stop)),
       before < this.lineStart ? '' : String.fromCharCode(bytes[before] as number),
     )
   }
@@ -98,13 +98,13 @@ const maxTotalReparsedBytes = 16 * 1024 * 1024
  * start. A location that doesn't exist ends where it starts. Calls `bytesOf` once per file. Does not change findings
  * that have no location or bytes, or that already end within the next twenty lines.
  */
-export function addFindingEnds(
+export function addFindingEndPositions(
   findings: readonly Finding[],
   bytesOf: (file: string) => Uint8Array | undefined,
 ): Finding[] {
   const byFile = new Map<string, Location[]>()
   for (const { at } of findings)
-    if (at && !(at.endLine !== undefined && at.endLine - at.line < maxValueLines)) {
+    if (at && !(at.endLine !== undefined && at.endLine - at.line < maxHighlightedValueLines)) {
       const known = byFile.get(at.file)
       if (known) known.push(at)
       else byFile.set(at.file, [at])
@@ -115,8 +115,8 @@ export function addFindingEnds(
     const bytes = bytesOf(file)
     if (bytes === undefined) continue
     locations.sort((a, b) => a.line - b.line || a.column - b.column)
-    const found = findEndsOnLines(bytes, locations, ends)
-    left = findEndsInDocuments(bytes, found, ends, left)
+    const found = findEndPositionsFromLines(bytes, locations, ends)
+    left = findEndPositionsInDocuments(bytes, found, ends, left)
   }
   return findings.map((finding) => {
     const end = finding.at && ends.get(finding.at)
@@ -127,7 +127,7 @@ export function addFindingEnds(
 }
 
 /** Returns the locations that exist. */
-function findEndsOnLines(
+function findEndPositionsFromLines(
   bytes: Uint8Array,
   locations: readonly Location[],
   ends: Map<Location, EndPosition>,
@@ -151,7 +151,7 @@ function hasUtf16ByteOrderMark([first, second]: Uint8Array): boolean {
 }
 
 /** Reads at most `most` bytes and returns how many are left. */
-function findEndsInDocuments(
+function findEndPositionsInDocuments(
   bytes: Uint8Array,
   locations: readonly ByteLocation[],
   ends: Map<Location, EndPosition>,
@@ -170,18 +170,18 @@ function findEndsInDocuments(
     const size = end - start
     if (inside.length === 0 || size > Math.min(maxReparsedDocumentBytes, left)) continue
     const tree = trees.read(document, reader.markOf(start))
-    if (tree) addLocationEndsInTree(tree, inside, ends)
+    if (tree) addEndPositionsFromTree(tree, inside, ends)
     left -= size
   }
   return left
 }
 
 /** `before` is the last non-blank character before the text. */
-function computeValueLength(text: string, before: string): number {
+function computeYamlValueLength(text: string, before: string): number {
   const whole = text.trimEnd().length
   const [first = ''] = text
   if (first === '"' || first === "'") return findEndOfQuotedString(text, 0) ?? whole
-  if (first === '{' || first === '[') return findEndOfBracket(text) ?? whole
+  if (first === '{' || first === '[') return findEndOfBracketedValue(text) ?? whole
   // Inside brackets, commas and brackets end a plain value.
   const end = '{[,'.includes(before) && before !== '' ? /[,\]}]|:\s|\s#/ : /\s#/
   const found = end.exec(text)?.index
@@ -201,7 +201,7 @@ function findEndOfQuotedString(text: string, start: number): number | undefined 
   return undefined
 }
 
-function findEndOfBracket(text: string): number | undefined {
+function findEndOfBracketedValue(text: string): number | undefined {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const character = text[at]

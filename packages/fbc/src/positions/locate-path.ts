@@ -2,8 +2,8 @@
 import type { Location } from '@catalog-bot/findings/finding'
 import { TextPositionLookup, type PositionLookup } from '../go/position-lookup.ts'
 import { parseDocumentTree } from '../go/read-tree.ts'
-import type { MapEntry, Value } from '../go/tree.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
+import type { MapEntry, ParsedValue } from '../go/tree.ts'
+import { decodeUtf8LikeGo } from '../go/utf8.ts'
 
 /**
  * `start` and `end` are the document's byte offsets in the file. Matches names exactly first, then case-insensitively.
@@ -32,11 +32,11 @@ export function createFieldPathLocator(
 
 /** For a document that is already parsed. `places` belongs to its tree. */
 export function createTreeLocator(
-  root: Value,
+  root: ParsedValue,
   positions: PositionLookup,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
   return (path) => {
-    const span = findSpanAtFieldPath(root, path)
+    const span = findByteSpanAtFieldPath(root, path)
     const from = positions.positionAt(span.start)
     const to = positions.positionAt(Math.max(span.start, span.end))
     return { ...from, endLine: to.line, endColumn: to.column }
@@ -50,11 +50,11 @@ function computePositionAtByte(bytes: Uint8Array, offset: number): { line: numbe
     line++
     lineStart = at + 1
   }
-  return { line, column: decodeLikeGo(bytes.subarray(lineStart, offset)).length + 1 }
+  return { line, column: decodeUtf8LikeGo(bytes.subarray(lineStart, offset)).length + 1 }
 }
 
-function findSpanAtFieldPath(
-  root: Value,
+function findByteSpanAtFieldPath(
+  root: ParsedValue,
   path: readonly (string | number)[],
 ): { start: number; end: number } {
   let value = root
@@ -75,7 +75,7 @@ function findSpanAtFieldPath(
   return span
 }
 
-function findMapEntryIgnoringCase(value: Value, key: string): MapEntry | undefined {
+function findMapEntryIgnoringCase(value: ParsedValue, key: string): MapEntry | undefined {
   if (value.kind !== 'map') return undefined
   return (
     value.entries.findLast((entry) => entry.key === key) ??

@@ -8,7 +8,7 @@ import { RegularJsonReader } from '../go/fast/regular-json.ts'
 import { RegularYamlReader } from '../go/fast/regular-yaml.ts'
 import { TextPositionLookup, type PositionLookup } from '../go/position-lookup.ts'
 import { parseDocumentTree, type DocumentTree } from '../go/read-tree.ts'
-import type { Value } from '../go/tree.ts'
+import type { ParsedValue } from '../go/tree.ts'
 
 /** A position and its byte offset in the file. */
 export interface ByteLocation {
@@ -17,7 +17,7 @@ export interface ByteLocation {
 }
 
 export interface PositionedTree {
-  readonly root: Value
+  readonly root: ParsedValue
   /** True if every value is written inside its parent, so the document has no aliases. */
   readonly isNested: boolean
   /** Both lists are ascending. */
@@ -46,7 +46,9 @@ export class PositionedTreeReader {
 
   /** `from` is where the document begins. Returns undefined if it is unreadable or empty. */
   read(document: DocumentSpan, from: TextPosition): PositionedTree | undefined {
-    return this.readRegular(document.start, from) ?? readPositionedTreeExactly(this.bytes, document, from)
+    return (
+      this.readRegular(document.start, from) ?? readPositionedTreeWithSlowParser(this.bytes, document, from)
+    )
   }
 
   private readRegular(start: number, from: TextPosition): PositionedTree | undefined {
@@ -54,23 +56,23 @@ export class PositionedTreeReader {
     // The fast YAML reader needs documents that begin at a line start.
     const reader = bytes[start] === OPEN_BRACE ? json : from.column === 1 ? yaml : undefined
     const document = reader?.read(start)
-    return document && new RegularTree(bytes, document.tree, document.lines, from.line)
+    return document && new FastParsedPositionedTree(bytes, document.tree, document.lines, from.line)
   }
 }
 
 /** `PositionedTreeReader.read` without the fast readers, so that tests can compare the results. */
-export function readPositionedTreeExactly(
+export function readPositionedTreeWithSlowParser(
   bytes: Uint8Array,
   { start, end }: DocumentSpan,
   from: TextPosition,
 ): PositionedTree | undefined {
   const tree = parseDocumentTree(bytes.subarray(start, end))
-  return tree && new ExactTree(tree, from)
+  return tree && new SlowParsedPositionedTree(tree, from)
 }
 
 /** Offsets are UTF-16 units of the document's text. */
-class ExactTree implements PositionedTree {
-  readonly root: Value
+class SlowParsedPositionedTree implements PositionedTree {
+  readonly root: ParsedValue
   readonly isNested = false
   private readonly text: string
   private readonly from: TextPosition
@@ -112,15 +114,15 @@ class ExactTree implements PositionedTree {
 }
 
 /** Offsets are bytes of the file. */
-class RegularTree implements PositionedTree {
-  readonly root: Value
+class FastParsedPositionedTree implements PositionedTree {
+  readonly root: ParsedValue
   readonly isNested = true
   private readonly bytes: Uint8Array
   private readonly positions: PositionLookup
   /** Cached, because each lookup counts from the line start, and one long value can have thousands of findings. */
   private readonly marks = new Map<number, TextPosition>()
 
-  constructor(bytes: Uint8Array, root: Value, lines: DocumentLines, firstLine: number) {
+  constructor(bytes: Uint8Array, root: ParsedValue, lines: DocumentLines, firstLine: number) {
     this.bytes = bytes
     this.root = root
     this.positions = lines.positions(firstLine)

@@ -1,13 +1,13 @@
 // Finds the ends of values in one document. It is iterative and visits aliased values once, so its time is linear.
 import type { Location } from '@catalog-bot/findings/finding'
 import type { ByteLocation, PositionedTree } from './positioned-tree.ts'
-import type { MapEntry, TextSpan, Value } from '../go/tree.ts'
+import type { MapEntry, TextSpan, ParsedValue } from '../go/tree.ts'
 
 /** In lines. A longer value ends with its first part, because a reader cannot see more at a glance. */
-export const maxValueLines = 20
+export const maxHighlightedValueLines = 20
 
 /** Adds the ends of keys and values that start at `places` (ascending) to `ends`. */
-export function addLocationEndsInTree(
+export function addEndPositionsFromTree(
   tree: PositionedTree,
   locations: readonly ByteLocation[],
   ends: Map<Location, Pick<Location, 'endLine' | 'endColumn'>>,
@@ -15,7 +15,7 @@ export function addLocationEndsInTree(
   const { root } = tree
   const starts = tree.offsetsOf(locations)
   const nodes = findNodesStartingAt(tree, starts)
-  const trim = createEndTrimmer(tree)
+  const trim = createTrailingWhitespaceTrimmer(tree)
   for (const [index, { at: location }] of locations.entries()) {
     const start = starts[index] as number
     const { value, key } = nodes.get(start) ?? {}
@@ -25,15 +25,15 @@ export function addLocationEndsInTree(
     } else if (value) {
       const end = trim(value.end)
       const whole = tree.mark(end)
-      const isLong = whole.line - location.line >= (value === root ? 1 : maxValueLines)
-      const { line, column } = isLong ? tree.mark(findEndOfFirstItem(value, end, tree)) : whole
+      const isLong = whole.line - location.line >= (value === root ? 1 : maxHighlightedValueLines)
+      const { line, column } = isLong ? tree.mark(findEndOfFirstValueLine(value, end, tree)) : whole
       ends.set(location, { endLine: line, endColumn: column })
     }
   }
 }
 
 interface NodeAtOffset {
-  value?: Value
+  value?: ParsedValue
   key?: MapEntry
 }
 
@@ -49,12 +49,12 @@ function findNodesStartingAt(
     nodes.set(offset, known)
     return known
   }
-  const seen = new Set<Value>()
-  const stack: Value[] = [root]
+  const seen = new Set<ParsedValue>()
+  const stack: ParsedValue[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
     // Recurring parts of a file are parsed lazily (packages/fbc/src/go/fast/recurring-values.ts), so this does not read them unless
     // necessary.
-    if (seen.has(value) || (isNested && !hasOffsetWithin(ascending, value))) continue
+    if (seen.has(value) || (isNested && !hasOffsetInSpan(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value
     if (value.kind === 'list') for (const item of value.items) stack.push(item)
@@ -70,7 +70,7 @@ function findNodesStartingAt(
 }
 
 /** `ascending` is sorted. The end of the span is included. */
-function hasOffsetWithin(ascending: readonly number[], { start, end }: TextSpan): boolean {
+function hasOffsetInSpan(ascending: readonly number[], { start, end }: TextSpan): boolean {
   let low = 0
   let high = ascending.length
   while (low < high) {
@@ -82,7 +82,7 @@ function hasOffsetWithin(ascending: readonly number[], { start, end }: TextSpan)
 }
 
 /** Excludes trailing blank lines, which the reader counts as part of a block scalar. */
-function createEndTrimmer(tree: PositionedTree): (end: number) => number {
+function createTrailingWhitespaceTrimmer(tree: PositionedTree): (end: number) => number {
   const known = new Map<number, number>()
   return (end) => {
     const before = known.get(end)
@@ -107,7 +107,7 @@ function isWhitespace(code: number): boolean {
  * The end of the first part of a value, on its first line. The part is a field (or its key if the field continues
  * below), a list item, a line of text, or the bracket if nothing follows it.
  */
-function findEndOfFirstItem(whole: Value, end: number, tree: PositionedTree): number {
+function findEndOfFirstValueLine(whole: ParsedValue, end: number, tree: PositionedTree): number {
   const stop = tree.lineEnd(whole.start)
   let value = whole
   while (value.kind === 'list') {
@@ -117,7 +117,7 @@ function findEndOfFirstItem(whole: Value, end: number, tree: PositionedTree): nu
   }
   if (value.kind !== 'map')
     return value.end <= stop ? value.end : trimTrailingWhitespace(tree, value.start, stop)
-  const first = findFirstEntry(value.entries, value.start, stop)
+  const first = findFirstMapEntryInRange(value.entries, value.start, stop)
   if (!first) return Math.min(value.start + 1, end)
   // An alias points to a value further up.
   const isHere = first.value.start >= first.keyEnd && first.value.end <= stop
@@ -125,7 +125,11 @@ function findEndOfFirstItem(whole: Value, end: number, tree: PositionedTree): nu
 }
 
 /** By position in `[start, stop]`: entry order differs for duplicate keys. */
-function findFirstEntry(entries: readonly MapEntry[], start: number, stop: number): MapEntry | undefined {
+function findFirstMapEntryInRange(
+  entries: readonly MapEntry[],
+  start: number,
+  stop: number,
+): MapEntry | undefined {
   let first: MapEntry | undefined
   for (const entry of entries)
     if (entry.keyStart >= start && entry.keyStart <= stop && !(first && first.keyStart <= entry.keyStart))

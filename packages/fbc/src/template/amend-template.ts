@@ -4,7 +4,7 @@ import type { Json } from '../go/json/json.ts'
 import { isJsonObject } from '../go/json/json-fields.ts'
 import { toPlainJson } from '../go/json/plain-json.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
-import { extendYamlText } from './extend-text.ts'
+import { insertYamlAdditions } from './extend-text.ts'
 import { templateTextFormatters } from './format-template-text.ts'
 import { isSameJson } from './same-json.ts'
 import { parseTemplateDocument } from './template-document.ts'
@@ -42,7 +42,7 @@ export function amendTemplate(
   if (isSameJson(fields, wanted)) return { ok: true, value: bytes }
   const text = decodeUtf8(bytes)
   if (text === undefined) return { ok: false, error: 'it is not valid UTF-8' }
-  const extended = extendYamlText(text, fields, wanted)
+  const extended = insertYamlAdditions(text, fields, wanted)
   return extended.ok ? verifyTemplateText(extended.value, wanted) : extended
 }
 
@@ -90,7 +90,7 @@ function createBasicTemplateText(release: BundleRelease): TemplateFields {
 }
 
 function amendBasicTemplate(template: TemplateFields, release: BundleRelease): TemplateFields {
-  const listed = toJsonList(template['entries'])
+  const listed = toJsonArrayOrEmpty(template['entries'])
   const has = (schema: string, field: string, value: string) =>
     listed.some((entry) => isJsonObject(entry) && entry['schema'] === schema && entry[field] === value)
   const channels = release.channels
@@ -100,7 +100,9 @@ function amendBasicTemplate(template: TemplateFields, release: BundleRelease): T
     ? []
     : [{ schema: 'olm.bundle', image: release.image }]
   const entries = [...listed, ...channels, ...bundle].map((entry) =>
-    isJsonObject(entry) && entry['schema'] === 'olm.channel' && isOneOfNames(entry['name'], release.channels)
+    isJsonObject(entry) &&
+    entry['schema'] === 'olm.channel' &&
+    isStringInNames(entry['name'], release.channels)
       ? addChannelEntry(entry, toChannelEntry(release))
       : entry,
   )
@@ -118,7 +120,7 @@ function toChannelEntry({ name, replaces, skips, skipRange }: BundleRelease): Te
 
 /** Does not change an existing entry of the bundle. */
 function addChannelEntry(channel: TemplateFields, entry: TemplateFields): TemplateFields {
-  const entries = toJsonList(channel['entries'])
+  const entries = toJsonArrayOrEmpty(channel['entries'])
   const isThere = entries.some((one) => isJsonObject(one) && one['name'] === entry['name'])
   return isThere ? channel : { ...channel, entries: [...entries, entry] }
 }
@@ -141,7 +143,7 @@ function amendSemverTemplate(template: TemplateFields, { channels, image }: Bund
     const held = amended[key]
     const its: TemplateFields = held !== undefined && isJsonObject(held) ? held : {}
     const bundlesKey = existingKey(its, 'bundles')
-    const bundles = toJsonList(its[bundlesKey])
+    const bundles = toJsonArrayOrEmpty(its[bundlesKey])
     const imageOf = (one: Json) =>
       isJsonObject(one) ? one[findKeyIgnoringCase(one, 'image') ?? ''] : undefined
     if (bundles.some((one) => imageOf(one) === image)) continue
@@ -157,10 +159,10 @@ function findKeyIgnoringCase(fields: TemplateFields, name: string): string | und
   return Object.keys(fields).findLast((key) => key.toLowerCase() === wanted)
 }
 
-function isOneOfNames(name: Json | undefined, names: readonly string[]): boolean {
+function isStringInNames(name: Json | undefined, names: readonly string[]): boolean {
   return typeof name === 'string' && names.includes(name)
 }
 
-function toJsonList(value: Json | undefined): readonly Json[] {
+function toJsonArrayOrEmpty(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }

@@ -1,8 +1,8 @@
 // Converts a catalog file to a template, as `opm alpha convert-template` does.
-import { decodeGoStruct, getTextField } from '../go/decode/decode.ts'
+import { decodeGoStruct, getDecodedStringField } from '../go/decode/decode.ts'
 import { bundleStructType } from '../load/blob-types.ts'
 import { splitDocuments } from '../load/split-documents.ts'
-import { toPlainJson, type JsonObject, type CatalogReadResult } from '../write/writable-catalog.ts'
+import { toJsonWithSizeLimit, type JsonObject, type CatalogReadResult } from '../write/writable-catalog.ts'
 import { marshalIndented } from '../write/format-json.ts'
 import { formatYaml } from '../write/format-yaml.ts'
 
@@ -22,9 +22,9 @@ export function convertToTemplate(
     if (kind === 'basic' && meta.schema === 'olm.bundle') {
       const { decoded, problems } = decodeGoStruct(bundleStructType, meta.value)
       if (problems[0]) return { ok: false, error: `parse bundle: ${problems[0].message}` }
-      entries.push({ schema: meta.schema, image: getTextField(decoded, 'image') })
+      entries.push({ schema: meta.schema, image: getDecodedStringField(decoded, 'image') })
     } else {
-      const value = toPlainJson(meta.value)
+      const value = toJsonWithSizeLimit(meta.value)
       if (!value.ok) return value
       entries.push(value.value as JsonObject)
     }

@@ -26,17 +26,17 @@ interface TextEdit {
 }
 
 /** Internal. The node can't be extended without changing existing text. */
-class CannotExtendError extends Error {}
+class YamlInsertionError extends Error {}
 
 /** Fails if `after` does more than add items and keys to `before`, or if they can't be inserted into the text. */
-export function extendYamlText(text: string, before: Json, after: Json): CatalogReadResult<string> {
+export function insertYamlAdditions(text: string, before: Json, after: Json): CatalogReadResult<string> {
   const edits: TextEdit[] = []
   try {
     const contents = parseYamlContents(text)
     if (contents === undefined) return { ok: false, error: 'it does not contain a document' }
-    new YamlTextExtender(text, edits, detectListOffset(text, contents)).node(contents, before, after)
+    new YamlTextInserter(text, edits, detectYamlListIndent(text, contents)).node(contents, before, after)
   } catch (error) {
-    if (error instanceof CannotExtendError) return { ok: false, error: error.message }
+    if (error instanceof YamlInsertionError) return { ok: false, error: error.message }
     // The YAML library recurses per bracket and can exhaust the stack.
     if (error instanceof RangeError) return { ok: false, error: 'it is nested too deeply' }
     throw error
@@ -63,7 +63,7 @@ function parseYamlContents(text: string): Node | undefined {
   return isNode(contents) ? contents : undefined
 }
 
-class YamlTextExtender {
+class YamlTextInserter {
   private readonly text: string
   private readonly edits: TextEdit[]
   private readonly lineEnd: string
@@ -81,7 +81,7 @@ class YamlTextExtender {
     if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
       const [old, now] = [before as readonly Json[], after as readonly Json[]]
       if (now.length < old.length || old.length !== node.items.length)
-        throw createCannotExtendError('items of a list changed')
+        throw createYamlInsertionError('items of a list changed')
       old.forEach((item, at) => {
         this.node(node.items[at], item, now[at] ?? null)
       })
@@ -91,14 +91,14 @@ class YamlTextExtender {
     if (isMap(node) && isJsonObject(before) && isJsonObject(after)) {
       for (const key of Object.keys(before)) {
         const value = after[key]
-        if (value === undefined) throw createCannotExtendError('a key was removed')
+        if (value === undefined) throw createYamlInsertionError('a key was removed')
         if (!isSameJson(before[key] ?? null, value)) this.pair(node.items, key, before[key] ?? null, value)
       }
       const added = Object.entries(after).filter(([key]) => before[key] === undefined)
       if (added.length > 0) this.pairs(node, Object.fromEntries(added))
       return
     }
-    throw createCannotExtendError('a value changed')
+    throw createYamlInsertionError('a value changed')
   }
 
   private pair(pairs: readonly Pair[], key: string, before: Json, after: Json): void {
@@ -106,7 +106,7 @@ class YamlTextExtender {
     const [pair] = found
     // For a merge key or an alias, the value is shared and written elsewhere.
     if (!pair || found.length > 1)
-      throw createCannotExtendError(`the key "${key}" is missing, duplicated, or set by an alias`)
+      throw createYamlInsertionError(`the key "${key}" is missing, duplicated, or set by an alias`)
     const isNothing = before === null || (Array.isArray(before) && before.length === 0)
     if (isNothing && Array.isArray(after)) this.first(pair, after as readonly Json[])
     else this.node(pair.value, before, after)
@@ -115,7 +115,7 @@ class YamlTextExtender {
   private items(list: YAMLSeq, added: readonly Json[]): void {
     const last = list.items.at(-1)
     const token = list.srcToken
-    if (!isNode(last) || !token) throw createCannotExtendError('the end of a list cannot be determined')
+    if (!isNode(last) || !token) throw createYamlInsertionError('the end of a list cannot be determined')
     if (token.type === 'flow-collection') {
       const end = findNodeEnd(last)
       const start = last.range?.[0] ?? 0
@@ -127,23 +127,23 @@ class YamlTextExtender {
       this.edits.push({ from: end, to: end, text: items.join('') })
       return
     }
-    if (token.type !== 'block-seq') throw createCannotExtendError('a list has an unsupported format')
+    if (token.type !== 'block-seq') throw createYamlInsertionError('a list has an unsupported format')
     // The library represents comments after the last item as an item without a dash.
     const dash = token.items
       .flatMap(({ start }) => start.filter(({ type }) => type === 'seq-item-ind'))
       .at(-1)
     const column = dash === undefined ? -1 : this.columnOf(dash.offset)
     if (dash === undefined || !this.isBlank(dash.offset - column, dash.offset))
-      throw createCannotExtendError('the items of a list do not start on their own lines')
+      throw createYamlInsertionError('the items of a list do not start on their own lines')
     const gap = /^-( +)\S/.exec(this.text.slice(dash.offset, dash.offset + 20))?.[1] ?? ' '
     const like = isMap(last) && last.srcToken?.type === 'flow-collection' ? 'flow' : 'block'
     const lines = added.map((item) =>
       like === 'flow' && isJsonObject(item)
         ? `${' '.repeat(column)}-${gap}${this.flow(item, last, '')}`
-        : templateTextFormatters.item(orderKeysLikeNeighbors(item, list.items), column, {
+        : templateTextFormatters.item(orderKeysLikeSiblingItems(item, list.items), column, {
             ...this.style,
             gap,
-            quotes: detectQuoteStyles(last),
+            quotes: detectValueQuoteStyles(last),
           }),
     )
     this.insertLines(this.afterLines(findNodeEnd(last), column), lines)
@@ -152,19 +152,19 @@ class YamlTextExtender {
   /** Handles a list that is empty or absent. */
   private first(pair: Pair, added: readonly Json[]): void {
     const { key, value } = pair
-    if (!isNode(key)) throw createCannotExtendError('the position of a key is unknown')
+    if (!isNode(key)) throw createYamlInsertionError('the position of a key is unknown')
     const keyStart = key.range?.[0] ?? 0
     const column = this.columnOf(keyStart)
     const isFlow = isNode(value) && value.srcToken?.type === 'flow-collection'
     const inBlock = this.isBlank(keyStart - column, keyStart) || /^ *- +$/.test(this.lineBefore(keyStart))
     if (isFlow && !inBlock) {
       const range = value.range
-      if (!range) throw createCannotExtendError('the position of a list is unknown')
+      if (!range) throw createYamlInsertionError('the position of a list in the template is unknown')
       const items = added.map((item) => templateTextFormatters.flow(item)).join(', ')
       this.edits.push({ from: range[0], to: range[1], text: `[${items}]` })
       return
     }
-    if (!inBlock) throw createCannotExtendError('an empty list is not on its own line')
+    if (!inBlock) throw createYamlInsertionError('an empty list is not on its own line')
     const colon = this.text.indexOf(':', key.range?.[1] ?? 0)
     if (isFlow && value.range) {
       // `entries: []`: replaces the brackets with items below.
@@ -182,7 +182,7 @@ class YamlTextExtender {
   private pairs(map: YAMLMap, added: Readonly<Record<string, Json>>): void {
     const last = map.items.at(-1)
     const token = map.srcToken
-    if (!last || !isNode(last.key) || !token) throw createCannotExtendError('a mapping is empty')
+    if (!last || !isNode(last.key) || !token) throw createYamlInsertionError('a mapping is empty')
     const end = Math.max(findNodeEnd(last.key), isNode(last.value) ? findNodeEnd(last.value) : 0)
     if (token.type === 'flow-collection') {
       const blank = this.blankBefore(last.key.range?.[0] ?? 0)
@@ -193,14 +193,14 @@ class YamlTextExtender {
       this.edits.push({ from: end, to: end, text: text.join('') })
       return
     }
-    if (token.type !== 'block-map') throw createCannotExtendError('a mapping has an unsupported format')
+    if (token.type !== 'block-map') throw createYamlInsertionError('a mapping has an unsupported format')
     const column = this.columnOf(last.key.range?.[0] ?? 0)
     const lines = templateTextFormatters.pairs(added, column, { ...this.style, quotes: new Map() })
     this.insertLines(this.afterLines(end, column), [lines])
   }
 
   private flow(item: Json, like: unknown, text: string): string {
-    const wanted = orderKeysLikeNeighbors(item, [like])
+    const wanted = orderKeysLikeSiblingItems(item, [like])
     const isJson = isMap(like) && this.isJson(like.items[0]?.key)
     if (!text.includes('\n')) return templateTextFormatters.flow(wanted, isJson)
     // Multi-line like the previous item, with keys deeper than the brace.
@@ -261,8 +261,10 @@ class YamlTextExtender {
   }
 }
 
-function createCannotExtendError(why: string): CannotExtendError {
-  return new CannotExtendError(`catalog-bot cannot add to its text without changing existing content: ${why}`)
+function createYamlInsertionError(why: string): YamlInsertionError {
+  return new YamlInsertionError(
+    `catalog-bot cannot add to its text without changing existing content: ${why}`,
+  )
 }
 
 /** Excludes trailing whitespace and comments. */
@@ -279,7 +281,7 @@ function findNodeEnd(node: Node): number {
 }
 
 /** Uses the key order of the last neighbor that shares most keys. */
-function orderKeysLikeNeighbors(item: Json, neighbours: readonly unknown[]): Json {
+function orderKeysLikeSiblingItems(item: Json, neighbours: readonly unknown[]): Json {
   if (!isJsonObject(item)) return item
   const its = Object.keys(item)
   const like = neighbours
@@ -295,7 +297,7 @@ function orderKeysLikeNeighbors(item: Json, neighbours: readonly unknown[]): Jso
 }
 
 /** The quoting style of each of the neighbor's values. */
-function detectQuoteStyles(neighbour: unknown): ReadonlyMap<string, string> {
+function detectValueQuoteStyles(neighbour: unknown): ReadonlyMap<string, string> {
   if (!isMap(neighbour)) return new Map()
   return new Map(
     neighbour.items.flatMap(({ key, value }) =>
@@ -305,7 +307,7 @@ function detectQuoteStyles(neighbour: unknown): ReadonlyMap<string, string> {
 }
 
 /** The indentation of list items relative to their key, from the first example in the text. */
-function detectListOffset(text: string, contents: Node): number {
+function detectYamlListIndent(text: string, contents: Node): number {
   const column = (at: number) => at - (text.lastIndexOf('\n', at - 1) + 1)
   const pairs = isMap(contents) ? contents.items : []
   for (const { key, value } of [

@@ -9,10 +9,10 @@ import { formatJsonLines } from '../write/format-json.ts'
 import type { WritableCatalog } from '../write/writable-catalog.ts'
 
 /** `missing`: only in the rendered template. `extra`: only in the catalog. */
-export type DriftKind = 'missing' | 'extra' | 'differs'
+export type TemplateDriftKind = 'missing' | 'extra' | 'differs'
 
 export interface TemplateDrift {
-  readonly kind: DriftKind
+  readonly kind: TemplateDriftKind
   /** For example `bundle foo.v1` or `entry foo.v1 of channel stable`. */
   readonly subject: string
   readonly package: string
@@ -22,7 +22,7 @@ export interface TemplateDrift {
   readonly at?: { readonly file: string; readonly line: number; readonly column: number }
 }
 
-export interface DriftOptions {
+export interface TemplateDriftOptions {
   /** False if the rendered side does not contain the package's description and icon. */
   readonly comparesDescriptions: boolean
 }
@@ -34,10 +34,10 @@ export const bulkyPropertyTypes: ReadonlySet<string> = new Set(['olm.bundle.obje
 export function findDrift(
   rendered: WritableCatalog,
   checkedIn: Catalog,
-  options: DriftOptions,
+  options: TemplateDriftOptions,
 ): readonly TemplateDrift[] {
-  const wanted = collectStatements(toComparableCatalog(rendered), options)
-  const present = collectStatements(checkedIn, options)
+  const wanted = collectComparableObjects(toComparableCatalog(rendered), options)
+  const present = collectComparableObjects(checkedIn, options)
   const drifts: TemplateDrift[] = []
   for (const [key, statement] of wanted) {
     const found = present.get(key)
@@ -45,22 +45,22 @@ export function findDrift(
       const whole = statement.within === undefined ? undefined : present.get(statement.within)
       // A missing channel is one difference, not one per entry.
       if (statement.within === undefined || whole)
-        drifts.push({ ...createDrift('missing', statement, []), ...(whole && { at: whole.at }) })
+        drifts.push({ ...createTemplateDrift('missing', statement, []), ...(whole && { at: whole.at }) })
       continue
     }
     const fields = Object.keys(statement.fields).filter(
       (name) => statement.fields[name] !== found.fields[name],
     )
-    if (fields.length > 0) drifts.push({ ...createDrift('differs', statement, fields), at: found.at })
+    if (fields.length > 0) drifts.push({ ...createTemplateDrift('differs', statement, fields), at: found.at })
   }
   for (const [key, statement] of present)
     if (!wanted.has(key) && (statement.within === undefined || wanted.has(statement.within)))
-      drifts.push({ ...createDrift('extra', statement, []), at: statement.at })
+      drifts.push({ ...createTemplateDrift('extra', statement, []), at: statement.at })
   return drifts
 }
 
 /** One statement of a catalog. Equal strings have the same meaning. */
-interface CatalogStatement {
+interface ComparableCatalogObject {
   readonly subject: string
   readonly package: string
   readonly fields: Readonly<Record<string, string>>
@@ -69,9 +69,9 @@ interface CatalogStatement {
   readonly within?: string
 }
 
-function createDrift(
-  kind: DriftKind,
-  { subject, package: its }: CatalogStatement,
+function createTemplateDrift(
+  kind: TemplateDriftKind,
+  { subject, package: its }: ComparableCatalogObject,
   fields: readonly string[],
 ): TemplateDrift {
   return { kind, subject, package: its, fields }
@@ -87,9 +87,13 @@ function toComparableCatalog(catalog: WritableCatalog): Catalog {
   return assembleCatalog([{ path: 'rendered.json', facts }])
 }
 
-function collectStatements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string, CatalogStatement> {
-  const all = new Map<string, CatalogStatement>()
-  const add = (key: readonly string[], statement: CatalogStatement) => all.set(JSON.stringify(key), statement)
+function collectComparableObjects(
+  catalog: Catalog,
+  options: TemplateDriftOptions,
+): ReadonlyMap<string, ComparableCatalogObject> {
+  const all = new Map<string, ComparableCatalogObject>()
+  const add = (key: readonly string[], statement: ComparableCatalogObject) =>
+    all.set(JSON.stringify(key), statement)
   for (const { name, defaultChannel, description, icon, place } of catalog.packages)
     add(['package', name], {
       subject: `package ${name}`,
@@ -121,7 +125,7 @@ function collectStatements(catalog: Catalog, options: DriftOptions): ReadonlyMap
     add(['bundle', its, name], {
       subject: `bundle ${name}`,
       package: its,
-      fields: formatBundleFields(bundle),
+      fields: formatBundleFieldsForComparison(bundle),
       at: toDriftLocation(place),
     })
   }
@@ -145,8 +149,8 @@ function collectStatements(catalog: Catalog, options: DriftOptions): ReadonlyMap
 }
 
 /** Ignores the metadata. */
-export function hasSameContent(a: BundleBlob, b: BundleBlob): boolean {
-  const [ours, theirs] = [formatBundleFields(a), formatBundleFields(b)]
+export function hasSameBundleFields(a: BundleBlob, b: BundleBlob): boolean {
+  const [ours, theirs] = [formatBundleFieldsForComparison(a), formatBundleFieldsForComparison(b)]
   return (
     a.name === b.name &&
     a.package === b.package &&
@@ -154,7 +158,7 @@ export function hasSameContent(a: BundleBlob, b: BundleBlob): boolean {
   )
 }
 
-function formatBundleFields({
+function formatBundleFieldsForComparison({
   image,
   properties,
   relatedImages,
@@ -171,6 +175,6 @@ function formatBundleFields({
   }
 }
 
-function toDriftLocation({ file, line, column }: BlobLocation): CatalogStatement['at'] {
+function toDriftLocation({ file, line, column }: BlobLocation): ComparableCatalogObject['at'] {
   return { file, line, column }
 }

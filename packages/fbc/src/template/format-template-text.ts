@@ -16,7 +16,7 @@ export const templateTextFormatters = {
   item: formatBlockListItem,
   pairs: formatBlockMapping,
   flow: formatFlowValue,
-  flowPair: formatFlowPair,
+  flowPair: formatFlowMappingEntry,
   json: formatMultilineJson,
 }
 
@@ -52,21 +52,21 @@ function formatBlockMapping(
 }
 
 function formatFlowValue(value: Json, isJson = false): string {
-  if (isJson) return formatSpacedJson(value)
+  if (isJson) return formatSingleLineJson(value)
   if (Array.isArray(value))
     return `[${(value as readonly Json[]).map((one) => formatFlowValue(one)).join(', ')}]`
   if (isJsonObject(value))
     return `{${Object.entries(value)
-      .map(([key, its]) => formatFlowPair(key, its, false))
+      .map(([key, its]) => formatFlowMappingEntry(key, its, false))
       .join(', ')}}`
   // In flow style, commas and brackets end a plain scalar.
   const text = formatScalar(value)
   return /[,[\]{}]/.test(text) && !/^['"]/.test(text) ? JSON.stringify(value) : text
 }
 
-function formatFlowPair(key: string, value: Json, isJson: boolean): string {
+function formatFlowMappingEntry(key: string, value: Json, isJson: boolean): string {
   return isJson
-    ? `${JSON.stringify(key)}: ${formatSpacedJson(value)}`
+    ? `${JSON.stringify(key)}: ${formatSingleLineJson(value)}`
     : `${formatScalar(key)}: ${formatFlowValue(value)}`
 }
 
@@ -75,11 +75,11 @@ function formatMultilineJson(value: Json, outer: number, step: number): string {
   return JSON.stringify(value, undefined, step).replaceAll('\n', `\n${' '.repeat(outer)}`)
 }
 
-function formatSpacedJson(value: Json): string {
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(formatSpacedJson).join(', ')}]`
+function formatSingleLineJson(value: Json): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(formatSingleLineJson).join(', ')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
   return `{ ${Object.entries(value)
-    .map(([key, its]) => `${JSON.stringify(key)}: ${formatSpacedJson(its)}`)
+    .map(([key, its]) => `${JSON.stringify(key)}: ${formatSingleLineJson(its)}`)
     .join(', ')} }`
 }
 

@@ -6,7 +6,7 @@ import {
   type CatalogReadResult,
   type WritableBundle,
   type WritableCatalog,
-  type WritableEntry,
+  type WritableChannelEntry,
   type WritablePackage,
 } from '../write/writable-catalog.ts'
 import { formatCatalogJson } from '../write/format-json.ts'
@@ -110,7 +110,12 @@ function formatChannelsIgnoringOrder(channels: WritableCatalog['channels']): str
   return formatChannels(sorted.sort(compareNames))
 }
 
-function formatChannelEntry({ name, replaces = '', skipRange = '', skips = [] }: WritableEntry): string {
+function formatChannelEntry({
+  name,
+  replaces = '',
+  skipRange = '',
+  skips = [],
+}: WritableChannelEntry): string {
   return JSON.stringify([name, replaces, skipRange, ...skips])
 }
 

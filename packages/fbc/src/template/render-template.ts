@@ -15,12 +15,15 @@ import { renderSubstitutesTemplate, getSubstitutesTemplateImages } from './subst
 import {
   parseTemplateDocument,
   type TemplateDocument,
-  entriesType,
+  templateEntriesType,
   decodeTemplateWithBlobs,
 } from './template-document.ts'
-import { string, struct } from '../go/decode/go-type.ts'
+import { stringType, createStructType } from '../go/decode/go-type.ts'
 
-const basicTemplateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
+const basicTemplateType = createStructType('basic.BasicTemplateData', {
+  schema: stringType,
+  entries: templateEntriesType,
+})
 
 const unexpectedFieldsError = {
   ok: false as const,
@@ -48,19 +51,19 @@ export function renderTemplate(
   source: RenderedBundleLookup,
   options: RenderTemplateOptions = {},
 ): CatalogReadResult<WritableCatalog> {
-  return withTemplateRenderer(bytes, (kind, template) => kind.render(template, source, options))
+  return parseAndUseTemplate(bytes, (kind, template) => kind.render(template, source, options))
 }
 
 /** The references that rendering needs, without duplicates. */
 export function getTemplateImages(bytes: Uint8Array): CatalogReadResult<string[]> {
-  return withTemplateRenderer(bytes, (kind, template) => kind.images(template))
+  return parseAndUseTemplate(bytes, (kind, template) => kind.images(template))
 }
 
 export function isTemplateSchema(schema: string): boolean {
   return rendererBySchema.has(schema)
 }
 
-function withTemplateRenderer<Result>(
+function parseAndUseTemplate<Result>(
   bytes: Uint8Array,
   use: (kind: TemplateRenderer, template: TemplateDocument) => CatalogReadResult<Result>,
 ): CatalogReadResult<Result> {
@@ -85,7 +88,7 @@ function renderBasicTemplate(
   if (!catalog.ok) return catalog
   const bundles: WritableBundle[] = []
   for (const bundle of catalog.value.bundles) {
-    if (!isImageReference(bundle)) return unexpectedFieldsError
+    if (!hasOnlyImageAndName(bundle)) return unexpectedFieldsError
     const rendered = source(bundle.image)
     if (!rendered.ok) return rendered
     bundles.push(...rendered.value.map(({ blob }) => blob))
@@ -97,7 +100,7 @@ function renderBasicTemplate(
 function getBasicTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
   const catalog = parseBasicTemplate(template)
   if (!catalog.ok) return catalog
-  if (!catalog.value.bundles.every(isImageReference)) return unexpectedFieldsError
+  if (!catalog.value.bundles.every(hasOnlyImageAndName)) return unexpectedFieldsError
   return { ok: true, value: [...new Set(catalog.value.bundles.map(({ image }) => image))] }
 }
 
@@ -107,7 +110,7 @@ function parseBasicTemplate(template: TemplateDocument): CatalogReadResult<Writa
 }
 
 /** A name is ignored. Any other field would be lost silently. */
-function isImageReference(bundle: WritableBundle): boolean {
+function hasOnlyImageAndName(bundle: WritableBundle): boolean {
   return (
     bundle.image !== '' &&
     bundle.package === undefined &&

@@ -3,12 +3,12 @@ import type { Json } from '../go/json/json.ts'
 import { JsonError } from '../go/json/json-error.ts'
 import { readJson } from '../go/json/read-json.ts'
 import { parseBundleObject, parseManifest } from '../load/bundle-object.ts'
-import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
-import { bytes, slice, string, struct } from '../go/decode/go-type.ts'
-import { objectType } from '../go/decode/object-type.ts'
+import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
+import { bytesType, createSliceType, stringType, createStructType } from '../go/decode/go-type.ts'
+import { kubernetesObjectType } from '../go/decode/object-type.ts'
 import { propertyTypes } from '../load/property-types.ts'
-import { getMapValue, type Value } from '../go/tree.ts'
-import { decodeLikeGo } from '../go/utf8.ts'
+import { getMapValue, type ParsedValue } from '../go/tree.ts'
+import { decodeUtf8LikeGo } from '../go/utf8.ts'
 import type { WritableBundle, WritablePackage } from '../write/writable-catalog.ts'
 
 export interface RenderedBundle {
@@ -19,13 +19,15 @@ export interface RenderedBundle {
 
 const substitutesForAnnotationKey = 'olm.substitutesFor'
 
-const iconListType = slice(struct('registry.Icon', { mediatype: string, base64data: bytes }))
-const csvIconsType = struct('registry.icons', { icon: iconListType })
+const iconListType = createSliceType(
+  createStructType('registry.Icon', { mediatype: stringType, base64data: bytesType }),
+)
+const csvIconsType = createStructType('registry.icons', { icon: iconListType })
 
 /** Empty if the bundle has no ClusterServiceVersion. */
 export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
   const csv = findCsv(bundle)
-  const spec = csv && isReadableCsv(csv) ? getMapValue(csv, 'spec') : undefined
+  const spec = csv && isDecodableCsv(csv) ? getMapValue(csv, 'spec') : undefined
   const description = getMapValue(spec, 'description')
   const listed = getMapValue(spec, 'icon')
   return {
@@ -34,7 +36,7 @@ export function getPackageDescription(bundle: RenderedBundle): Pick<WritablePack
   }
 }
 
-function decodeIcon(listed: Value): Pick<WritablePackage, 'icon'> | undefined {
+function decodeIcon(listed: ParsedValue): Pick<WritablePackage, 'icon'> | undefined {
   const entry = { key: 'icon', keyStart: 0, keyEnd: 0, value: listed }
   const { decoded, problems } = decodeGoStruct(csvIconsType, {
     kind: 'map',
@@ -42,14 +44,14 @@ function decodeIcon(listed: Value): Pick<WritablePackage, 'icon'> | undefined {
     end: 0,
     entries: [entry],
   })
-  const [icon] = getStructList(decoded, 'icon')
+  const [icon] = getDecodedStructList(decoded, 'icon')
   if (!icon || problems.length > 0) return undefined
   const data = icon.fields.get('base64data')
   return {
     icon: {
       // Re-encoding removes line breaks.
       base64data: data instanceof Uint8Array ? toBase64(data) : null,
-      mediatype: getTextField(icon, 'mediatype'),
+      mediatype: getDecodedStringField(icon, 'mediatype'),
     },
   }
 }
@@ -57,25 +59,25 @@ function decodeIcon(listed: Value): Pick<WritablePackage, 'icon'> | undefined {
 /** A bundle that substitutes another uses its build metadata as a release. */
 export function hasSubstitutesForAnnotation(bundle: RenderedBundle): boolean {
   const csv = findCsv(bundle)
-  if (csv && isReadableCsv(csv)) return getSubstitutedBundle(csv) !== ''
-  for (const { type, value, data } of decodeProperties(bundle.blob)) {
+  if (csv && isDecodableCsv(csv)) return getSubstitutedBundleName(csv) !== ''
+  for (const { type, value, data } of decodeBundleProperties(bundle.blob)) {
     if (type === 'olm.csv.metadata') {
       const metadata = propertyTypes.get(type)
       if (!metadata || decodeGoStruct(metadata, value).problems.length > 0) continue
       const { decoded } = decodeGoStruct(metadata, value)
-      const annotated = getSubstitutesFor(decoded.sources.get('annotations'))
+      const annotated = getSubstitutesForAnnotation(decoded.sources.get('annotations'))
       if (annotated !== '') return true
     }
     const object = data && parseJsonBytes(data())
-    if (object?.kind === 'map' && isReadableCsv(object)) return getSubstitutedBundle(object) !== ''
+    if (object?.kind === 'map' && isDecodableCsv(object)) return getSubstitutedBundleName(object) !== ''
   }
   return false
 }
 
 /** The first object of that kind, readable or not. */
-function findCsv({ blob, csv }: RenderedBundle): Value | undefined {
+function findCsv({ blob, csv }: RenderedBundle): ParsedValue | undefined {
   if (csv !== undefined) return parseJsonToValueTree(csv)
-  for (const { data } of decodeProperties(blob)) {
+  for (const { data } of decodeBundleProperties(blob)) {
     const manifest = data && parseManifest(data())
     if (manifest === undefined || typeof manifest === 'string') continue
     const kind = getMapValue(manifest.value, 'kind')
@@ -84,25 +86,25 @@ function findCsv({ blob, csv }: RenderedBundle): Value | undefined {
   return undefined
 }
 
-function isReadableCsv(csv: Value): boolean {
-  return decodeGoStruct(objectType, csv).problems.length === 0
+function isDecodableCsv(csv: ParsedValue): boolean {
+  return decodeGoStruct(kubernetesObjectType, csv).problems.length === 0
 }
 
-function getSubstitutedBundle(csv: Value): string {
-  const metadata = decodeGoStruct(objectType, csv).decoded.fields.get('metadata')
+function getSubstitutedBundleName(csv: ParsedValue): string {
+  const metadata = decodeGoStruct(kubernetesObjectType, csv).decoded.fields.get('metadata')
   if (typeof metadata !== 'object' || !('fields' in metadata)) return ''
-  return getSubstitutesFor(metadata.sources.get('annotations'))
+  return getSubstitutesForAnnotation(metadata.sources.get('annotations'))
 }
 
-function getSubstitutesFor(annotations: Value | undefined): string {
+function getSubstitutesForAnnotation(annotations: ParsedValue | undefined): string {
   const annotated = getMapValue(annotations, substitutesForAnnotationKey)
   return annotated?.kind === 'string' ? annotated.value : ''
 }
 
 /** `data` is the manifest of an `olm.bundle.object`. */
-function* decodeProperties({
+function* decodeBundleProperties({
   properties = [],
-}: WritableBundle): Generator<{ type: string; value: Value; data?: () => Uint8Array }> {
+}: WritableBundle): Generator<{ type: string; value: ParsedValue; data?: () => Uint8Array }> {
   let previous: (() => Uint8Array) | undefined
   for (const { type, value: json } of properties) {
     const value = parseJsonToValueTree(json)
@@ -115,13 +117,13 @@ function* decodeProperties({
   }
 }
 
-function parseJsonToValueTree(json: Json): Value {
+function parseJsonToValueTree(json: Json): ParsedValue {
   return readJson(JSON.stringify(json), 0).value
 }
 
-function parseJsonBytes(data: Uint8Array): Value | undefined {
+function parseJsonBytes(data: Uint8Array): ParsedValue | undefined {
   try {
-    return readJson(decodeLikeGo(data), 0).value
+    return readJson(decodeUtf8LikeGo(data), 0).value
   } catch (error) {
     if (error instanceof JsonError) return undefined
     throw error

@@ -2,7 +2,7 @@
 // across minors. opm does this, even though its documentation differs.
 import { compareBytes } from '../go/text.ts'
 import { compareVersions, type Version } from '../versions/version.ts'
-import type { WritableChannel, WritableEntry } from '../write/writable-catalog.ts'
+import type { WritableChannel, WritableChannelEntry } from '../write/writable-catalog.ts'
 
 /** From least to most stable. */
 export const archetypes = ['candidate', 'fast', 'stable'] as const
@@ -52,7 +52,7 @@ export function buildSemverChannels(input: SemverChannelsInput): {
   channels: WritableChannel[]
   defaultChannel: string
 } {
-  const channels = new Map<string, Map<string, WritableEntry>>()
+  const channels = new Map<string, Map<string, WritableChannelEntry>>()
   const placed: SemverChannelBundle[] = []
   let best: DefaultChannelCandidate = { archetype: 0, kind: undefined, version: zeroVersion, name: '' }
   for (const [rank, archetype] of archetypes.entries()) {
@@ -65,7 +65,7 @@ export function buildSemverChannels(input: SemverChannelsInput): {
             : `${archetype}-v${version.major}.${version.minor}`
         let entries = channels.get(channel)
         if (!entries) {
-          channels.set(channel, (entries = new Map<string, WritableEntry>()))
+          channels.set(channel, (entries = new Map<string, WritableChannelEntry>()))
           // opm ranks a channel by its lowest version, which created it.
           const candidate = { archetype: rank, kind, version, name: channel }
           if (isBetterDefaultChannel(candidate, best, input.preferred)) best = candidate
@@ -76,13 +76,13 @@ export function buildSemverChannels(input: SemverChannelsInput): {
   }
   if (input.edges === 'within-channels')
     for (const channel of channels.keys())
-      linkWithinChannels(
+      linkBundlesWithinChannels(
         placed.filter((entry) => entry.channel === channel),
         channels,
       )
   else
     for (const [kind, archetype] of linkedChannelKinds)
-      linkAcrossChannels(
+      linkBundlesAcrossChannels(
         placed.filter((entry) => entry.kind === kind && entry.archetype === archetype),
         channels,
       )
@@ -103,9 +103,9 @@ export function buildSemverChannels(input: SemverChannelsInput): {
  * Within one archetype and kind, the highest patch of each minor replaces that of the previous minor and skips every
  * other lower version of the major.
  */
-function linkAcrossChannels(
+function linkBundlesAcrossChannels(
   ascending: readonly SemverChannelBundle[],
-  channels: Map<string, Map<string, WritableEntry>>,
+  channels: Map<string, Map<string, WritableChannelEntry>>,
 ): void {
   let lower: string[] = []
   let replaces = ''
@@ -134,9 +134,9 @@ function linkAcrossChannels(
 /**
  * The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor.
  */
-function linkWithinChannels(
+function linkBundlesWithinChannels(
   ascending: readonly SemverChannelBundle[],
-  channels: Map<string, Map<string, WritableEntry>>,
+  channels: Map<string, Map<string, WritableChannelEntry>>,
 ): void {
   let replaces = ''
   let lower: string[] = []

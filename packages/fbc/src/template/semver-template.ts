@@ -2,9 +2,15 @@
 // unknown fields.
 import { quoteLikeGo } from '../go/text.ts'
 import { getJsonTextField } from '../go/json/json-fields.ts'
-import { decodeGoStruct, getStructList, getTextField } from '../go/decode/decode.ts'
+import { decodeGoStruct, getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
-import { bool, namedString, slice, string, struct } from '../go/decode/go-type.ts'
+import {
+  boolType,
+  createNamedStringType,
+  createSliceType,
+  stringType,
+  createStructType,
+} from '../go/decode/go-type.ts'
 import { parseVersion, formatVersion, type Version } from '../versions/version.ts'
 import type { CatalogReadResult, WritableCatalog } from '../write/writable-catalog.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
@@ -20,14 +26,14 @@ import {
 } from './semver-channels.ts'
 import type { TemplateDocument } from './template-document.ts'
 
-const channelBundlesType = struct('semver.channelBundles', {
-  bundles: slice(struct('semver.bundleEntry', { image: string })),
+const channelBundlesType = createStructType('semver.channelBundles', {
+  bundles: createSliceType(createStructType('semver.bundleEntry', { image: stringType })),
 })
-const semverTemplateType = struct('semver.SemverTemplateData', {
-  schema: string,
-  generateMajorChannels: bool,
-  generateMinorChannels: bool,
-  defaultChannelTypePreference: namedString('semver.StreamType'),
+const semverTemplateType = createStructType('semver.SemverTemplateData', {
+  schema: stringType,
+  generateMajorChannels: boolType,
+  generateMinorChannels: boolType,
+  defaultChannelTypePreference: createNamedStringType('semver.StreamType'),
   candidate: channelBundlesType,
   fast: channelBundlesType,
   stable: channelBundlesType,
@@ -53,7 +59,7 @@ export function renderSemverTemplate(
   source: RenderedBundleLookup,
   { edges }: RenderTemplateOptions = {},
 ): CatalogReadResult<WritableCatalog> {
-  const settings = parseSettings(template)
+  const settings = parseSemverTemplateSettings(template)
   if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
   const { images, kinds, preferred } = settings.value
   const rendered = new Map<string, RenderedBundle>()
@@ -97,7 +103,7 @@ export function renderSemverTemplate(
 
 /** In order, without duplicates. */
 export function getSemverTemplateImages(template: TemplateDocument): CatalogReadResult<string[]> {
-  const settings = parseSettings(template)
+  const settings = parseSemverTemplateSettings(template)
   if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
   return {
     ok: true,
@@ -106,7 +112,7 @@ export function getSemverTemplateImages(template: TemplateDocument): CatalogRead
 }
 
 /** opm parses the whole text strictly as YAML here, even if it found the schema in JSON. */
-function parseSettings({ bytes }: TemplateDocument): CatalogReadResult<SemverTemplateSettings> {
+function parseSemverTemplateSettings({ bytes }: TemplateDocument): CatalogReadResult<SemverTemplateSettings> {
   const read = readYaml(decodeYaml(bytes), { isStrict: true })
   if (!read.ok) {
     const { message, stage } = read.error
@@ -120,11 +126,12 @@ function parseSettings({ bytes }: TemplateDocument): CatalogReadResult<SemverTem
     coerces: true,
   })
   if (problems[0]) return createTemplateError(`${decodingErrorPrefix}: ${problems[0].message}`)
-  if (getTextField(decoded, 'schema') !== 'olm.semver') return createTemplateError(schemaMismatchError)
+  if (getDecodedStringField(decoded, 'schema') !== 'olm.semver')
+    return createTemplateError(schemaMismatchError)
   const major = decoded.fields.get('generateMajorChannels') === true
   // The default is minor channels.
   const minor = decoded.fields.get('generateMinorChannels') === true || !major
-  const preference = getTextField(decoded, 'defaultChannelTypePreference')
+  const preference = getDecodedStringField(decoded, 'defaultChannelTypePreference')
   const mismatch = (kind: SemverChannelKind) =>
     createTemplateError(
       `schema attribute mismatch: DefaultChannelTypePreference set to '${kind}' doesn't make sense if not generating ${kind}-version channels`,
@@ -138,7 +145,7 @@ function parseSettings({ bytes }: TemplateDocument): CatalogReadResult<SemverTem
   const imagesOf = (archetype: Archetype) => {
     const list = decoded.fields.get(archetype)
     return isDecodedStruct(list)
-      ? getStructList(list, 'bundles').map((bundle) => getTextField(bundle, 'image'))
+      ? getDecodedStructList(list, 'bundles').map((bundle) => getDecodedStringField(bundle, 'image'))
       : []
   }
   return {

@@ -3,11 +3,11 @@ import { assembleCatalog } from '../facts/assemble-catalog.ts'
 import { quoteLikeGo } from '../go/text.ts'
 import { getJsonTextField } from '../go/json/json-fields.ts'
 import { formatBlobJson } from '../go/json/json-text.ts'
-import { getStructList, getTextField } from '../go/decode/decode.ts'
+import { getDecodedStructList, getDecodedStringField } from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
-import { slice, string, struct } from '../go/decode/go-type.ts'
+import { createSliceType, stringType, createStructType } from '../go/decode/go-type.ts'
 import { parseCatalogFile } from '../load/parse-catalog-file.ts'
-import { compareIdentifiers, parseVersion, type Version } from '../versions/version.ts'
+import { comparePrereleaseIdentifiers, parseVersion, type Version } from '../versions/version.ts'
 import { compareVersions } from '../versions/version.ts'
 import { parseRelease, type ReleaseVersion } from '../versions/release.ts'
 import { validateCatalog } from '../model/validate-catalog.ts'
@@ -17,16 +17,18 @@ import {
   type CatalogReadResult,
   type WritableCatalog,
   type WritableChannel,
-  type WritableEntry,
+  type WritableChannelEntry,
 } from '../write/writable-catalog.ts'
 import { findPropertyErrors, type RenderedBundleLookup, type RenderedBundle } from './bundle-source.ts'
 import { hasSubstitutesForAnnotation } from './rendered-bundle.ts'
-import { entriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
+import { templateEntriesType, decodeTemplateWithBlobs, type TemplateDocument } from './template-document.ts'
 
-const substitutesTemplateType = struct('substitutes.SubstitutesTemplateData', {
-  schema: string,
-  entries: entriesType,
-  substitutions: slice(struct('substitutes.Substitute', { name: string, base: string })),
+const substitutesTemplateType = createStructType('substitutes.SubstitutesTemplateData', {
+  schema: stringType,
+  entries: templateEntriesType,
+  substitutions: createSliceType(
+    createStructType('substitutes.Substitute', { name: stringType, base: stringType }),
+  ),
 })
 
 interface BundleSubstitution {
@@ -47,7 +49,9 @@ export function renderSubstitutesTemplate(
   if (!read.ok)
     return createSubstitutionError(`render: unable to create declarative config from entries: ${read.error}`)
   let catalog = read.value
-  const complaint = findCatalogError(parsed.value.blobs.map(({ value }) => formatBlobJson(value)).join('\n'))
+  const complaint = findOpmValidationError(
+    parsed.value.blobs.map(({ value }) => formatBlobJson(value)).join('\n'),
+  )
   if (complaint !== undefined)
     return createSubstitutionError(`render: entries are not valid FBC: ${complaint}`)
   const bases = new Set<string>()
@@ -82,9 +86,9 @@ export function getSubstitutesTemplateImages(template: TemplateDocument): Catalo
 }
 
 function parseSubstitutions(decoded: DecodedStruct): BundleSubstitution[] {
-  return getStructList(decoded, 'substitutions').map((item) => ({
-    name: getTextField(item, 'name'),
-    base: getTextField(item, 'base'),
+  return getDecodedStructList(decoded, 'substitutions').map((item) => ({
+    name: getDecodedStringField(item, 'name'),
+    base: getDecodedStringField(item, 'base'),
   }))
 }
 
@@ -125,7 +129,7 @@ function applySubstitution(
     channels: catalog.channels.map((channel) => substituteInChannel(channel, base, bundle.blob.name ?? '')),
     bundles: [...catalog.bundles, bundle.blob],
   }
-  const complaint = findCatalogError(formatJsonLines(result))
+  const complaint = findOpmValidationError(formatJsonLines(result))
   return complaint === undefined
     ? { ok: true, value: result }
     : createSubstitutionError(`resulting config is not valid FBC: ${complaint}`)
@@ -137,26 +141,26 @@ function applySubstitution(
  */
 function substituteInChannel(channel: WritableChannel, base: string, name: string): WritableChannel {
   const entries = channel.entries ?? []
-  const added: WritableEntry[] = entries
+  const added: WritableChannelEntry[] = entries
     .filter((entry) => entry.name === base)
     .reverse()
-    .map((entry) => setEntrySkips({ ...entry, name }, [...(entry.skips ?? []), base]))
-  const retained = entries.map((entry): WritableEntry => {
+    .map((entry) => setChannelEntrySkips({ ...entry, name }, [...(entry.skips ?? []), base]))
+  const retained = entries.map((entry): WritableChannelEntry => {
     if (entry.name === base) return { name: base }
     if (entry.replaces === base)
-      return setEntrySkips({ ...entry, replaces: name }, [...(entry.skips ?? []), base])
+      return setChannelEntrySkips({ ...entry, replaces: name }, [...(entry.skips ?? []), base])
     if (entry.skips?.includes(base))
-      return setEntrySkips(entry, [...entry.skips.filter((skip) => skip !== base), name])
+      return setChannelEntrySkips(entry, [...entry.skips.filter((skip) => skip !== base), name])
     return entry
   })
   return { ...channel, entries: channel.entries === null ? null : [...retained, ...added] }
 }
 
 /** Uses opm's field order. */
-function setEntrySkips(
-  { name, replaces, skipRange }: WritableEntry,
+function setChannelEntrySkips(
+  { name, replaces, skipRange }: WritableChannelEntry,
   skips: readonly string[],
-): WritableEntry {
+): WritableChannelEntry {
   return {
     name,
     ...(replaces !== undefined && { replaces }),
@@ -211,11 +215,11 @@ function compareVersionsWithRelease(a: VersionWithRelease, b: VersionWithRelease
   const order = compareVersions(a.version, b.version)
   if (order !== 0) return order
   // A version without a release sorts before any release.
-  return compareIdentifiers(a.release, b.release)
+  return comparePrereleaseIdentifiers(a.release, b.release)
 }
 
 /** Returns opm's error for the text of the catalog. */
-function findCatalogError(text: string): string | undefined {
+function findOpmValidationError(text: string): string | undefined {
   const facts = parseCatalogFile(new TextEncoder().encode(text))
   const verdict = validateCatalog(assembleCatalog([{ path: 'catalog.json', facts }]), { profile: 'opm' })
   return verdict.passed ? undefined : verdict.message

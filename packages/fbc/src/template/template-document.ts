@@ -2,27 +2,32 @@
 // type. A template is not a blob: keys can have several spellings, and the last one wins, as in encoding/json.
 import { sortEntries } from '../go/json/json-text.ts'
 import { readJson } from '../go/json/read-json.ts'
-import { decodeGoStruct, findFieldName, getTextField, type DecodeResult } from '../go/decode/decode.ts'
+import {
+  decodeGoStruct,
+  findStructFieldName,
+  getDecodedStringField,
+  type DecodeResult,
+} from '../go/decode/decode.ts'
 import { splitDocuments, formatHugeNumberError } from '../load/split-documents.ts'
-import { slice, string, struct, type StructType } from '../go/decode/go-type.ts'
+import { createSliceType, stringType, createStructType, type StructType } from '../go/decode/go-type.ts'
 import { joinProblemMessages, parseMeta, type Meta } from '../load/meta.ts'
-import type { Value } from '../go/tree.ts'
+import type { ParsedValue } from '../go/tree.ts'
 import type { CatalogReadResult } from '../write/writable-catalog.ts'
 
 export interface TemplateDocument {
   readonly schema: string
-  readonly value: Value
+  readonly value: ParsedValue
   /** The text of the document if it is JSON. */
   readonly json: string | undefined
   /** The whole template. */
   readonly bytes: Uint8Array
 }
 
-const schemaField = { schema: string }
-const schemaDetectionType = struct('struct { Schema string "json:\\"schema\\"" }', schemaField)
+const schemaField = { schema: stringType }
+const schemaDetectionType = createStructType('struct { Schema string "json:\\"schema\\"" }', schemaField)
 
 /** The field that contains a template's blobs. */
-export const entriesType = slice({ kind: 'raw', name: '*declcfg.Meta' })
+export const templateEntriesType = createSliceType({ kind: 'raw', name: '*declcfg.Meta' })
 
 /** Reads the first document of a template. Like opm, ignores later documents. */
 export function parseTemplateDocument(bytes: Uint8Array): CatalogReadResult<TemplateDocument> {
@@ -34,7 +39,7 @@ export function parseTemplateDocument(bytes: Uint8Array): CatalogReadResult<Temp
       return createTypeDetectionError('unmarshalling template schema: unexpected end of JSON input')
     const { decoded, problems } = decodeTemplate(schemaDetectionType, { value, json })
     if (problems[0]) return createTypeDetectionError(`unmarshalling template schema: ${problems[0].message}`)
-    const schema = getTextField(decoded, 'schema')
+    const schema = getDecodedStringField(decoded, 'schema')
     if (schema === '') return createTypeDetectionError("template input missing required 'schema' field")
     return { ok: true, value: { schema, value, json, bytes } }
   }
@@ -66,8 +71,8 @@ export function decodeTemplateWithBlobs(
   let blobs: readonly Meta[] = []
   const fields = value.kind === 'map' ? value.entries : []
   for (const entry of template.json === undefined ? sortEntries(fields) : fields) {
-    if (entry.value.kind !== 'list' || findFieldName(type, entry.key) !== 'entries') continue
-    const read = parseBlobs(entry.value.items, template.json)
+    if (entry.value.kind !== 'list' || findStructFieldName(type, entry.key) !== 'entries') continue
+    const read = parseTemplateEntries(entry.value.items, template.json)
     if (!read.ok) return read
     // If there are several lists, the last one wins, but problems in the others are also reported.
     if (entry.value === decoded.sources.get('entries')) blobs = read.value
@@ -77,7 +82,10 @@ export function decodeTemplateWithBlobs(
   return { ok: true, value: { ...read, blobs: Array.isArray(used) ? blobs : [] } }
 }
 
-function parseBlobs(items: readonly Value[], json: string | undefined): CatalogReadResult<Meta[]> {
+function parseTemplateEntries(
+  items: readonly ParsedValue[],
+  json: string | undefined,
+): CatalogReadResult<Meta[]> {
   const blobFailure = (error: string) => ({ ok: false as const, error: `unmarshalling template: ${error}` })
   const metas: Meta[] = []
   for (const [index, item] of items.entries()) {

@@ -4,7 +4,7 @@ import { compareVersions } from './version.ts'
 import type { Version } from './version.ts'
 import type { VersionComparator, VersionRange } from './version-range.ts'
 
-interface IndexedVersion<Item> {
+interface IndexedVersionItems<Item> {
   readonly version: Version
   /** Items of equal precedence (ignoring build metadata), in input order. */
   readonly items: Item[]
@@ -12,14 +12,14 @@ interface IndexedVersion<Item> {
 }
 
 /** A range of positions, `[low, high)`, with some positions excluded. */
-export interface VersionIndexSpan {
+export interface VersionIndexRange {
   readonly low: number
   readonly high: number
   readonly without: ReadonlySet<number>
 }
 
 export class VersionIndex<Item> {
-  private readonly steps: readonly IndexedVersion<Item>[]
+  private readonly steps: readonly IndexedVersionItems<Item>[]
 
   /** Excludes items without a version. */
   constructor(items: Iterable<Item>, versionOf: (item: Item) => Version | undefined) {
@@ -29,7 +29,7 @@ export class VersionIndex<Item> {
       if (version) sorted.push({ item, version })
     }
     sorted.sort((a, b) => compareVersions(a.version, b.version))
-    const steps: IndexedVersion<Item>[] = []
+    const steps: IndexedVersionItems<Item>[] = []
     for (const [below, { item, version }] of sorted.entries()) {
       const last = steps.at(-1)
       if (last && compareVersions(last.version, version) === 0) last.items.push(item)
@@ -62,7 +62,7 @@ export class VersionIndex<Item> {
   }
 
   /** Returns one span for each alternative that covers any positions. */
-  *spans(range: VersionRange): Generator<VersionIndexSpan> {
+  *spans(range: VersionRange): Generator<VersionIndexRange> {
     for (const comparators of range.alternatives) {
       const span = this.span(comparators)
       if (span.low < span.high) yield span
@@ -77,7 +77,7 @@ export class VersionIndex<Item> {
     return this.steps.length
   }
 
-  private span(comparators: readonly VersionComparator[]): VersionIndexSpan {
+  private span(comparators: readonly VersionComparator[]): VersionIndexRange {
     let low = 0
     // An alternative without comparators never matches.
     let high = comparators.length === 0 ? 0 : this.steps.length
@@ -99,7 +99,7 @@ export class VersionIndex<Item> {
     let high = this.steps.length
     while (low < high) {
       const middle = (low + high) >> 1
-      const order = compareVersions((this.steps[middle] as IndexedVersion<Item>).version, version)
+      const order = compareVersions((this.steps[middle] as IndexedVersionItems<Item>).version, version)
       if (order < 0 || (newer && order === 0)) low = middle + 1
       else high = middle
     }

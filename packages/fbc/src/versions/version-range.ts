@@ -30,13 +30,13 @@ const operatorBySymbol: Readonly<Record<string, ComparisonOperator>> = {
 
 /** Parses a range. Never throws. The error is blang's message. */
 export function parseVersionRange(text: string): VersionParseResult<VersionRange> {
-  const split = splitAlternatives(tokenize(text))
+  const split = splitAtOrOperators(tokenizeVersionRange(text))
   if (!split.ok) return split
   const expanded: string[][] = []
   for (const terms of split.value) {
     const alternative: string[] = []
     for (const term of terms) {
-      const plain = expandWildcard(term)
+      const plain = expandVersionWildcards(term)
       if (!plain.ok) return plain
       alternative.push(...plain.value)
     }
@@ -85,7 +85,7 @@ function satisfiesComparator(version: Version, comparator: VersionComparator): b
  * Splits at spaces, except directly after `<`, `>`, or `=`. blang silently ignores every single-byte token, so
  * `1.0.0 - 2.0.0` requires two versions at the same time.
  */
-function tokenize(text: string): string[] {
+function tokenizeVersionRange(text: string): string[] {
   const found: string[] = []
   let start = 0
   let before = ''
@@ -106,7 +106,7 @@ function tokenize(text: string): string[] {
   return found
 }
 
-function splitAlternatives(terms: readonly string[]): VersionParseResult<string[][]> {
+function splitAtOrOperators(terms: readonly string[]): VersionParseResult<string[][]> {
   const alternatives: string[][] = []
   let last = 0
   for (const [index, term] of terms.entries()) {
@@ -121,7 +121,7 @@ function splitAlternatives(terms: readonly string[]): VersionParseResult<string[
 }
 
 /** The operator, and the rest starting with the first digit. */
-function splitOperator(term: string): VersionParseResult<[operator: string, version: string]> {
+function splitComparatorOperator(term: string): VersionParseResult<[operator: string, version: string]> {
   const digit = term.search(/\p{Nd}/u)
   if (digit < 0) return { ok: false, error: `Could not get version from string: ${quoteLikeGo(term)}` }
   return { ok: true, value: [term.slice(0, digit).trim(), term.slice(digit)] }
@@ -131,9 +131,9 @@ function splitOperator(term: string): VersionParseResult<[operator: string, vers
  * Rewrites a term that contains an `x` (at any position, as in blang) to terms without wildcards. An operator that
  * blang does not support here is ignored, and a bound that it cannot increment becomes empty and fails later.
  */
-function expandWildcard(term: string): VersionParseResult<string[]> {
+function expandVersionWildcards(term: string): VersionParseResult<string[]> {
   if (!term.includes('x')) return { ok: true, value: [term] }
-  const parts = splitOperator(term)
+  const parts = splitComparatorOperator(term)
   if (!parts.ok) return parts
   const [operator, wildcard] = parts.value
   const lowest = replaceWildcards(wildcard)
@@ -187,7 +187,7 @@ function incrementInt64(text: string): string | undefined {
 }
 
 function parseComparator(term: string): VersionParseResult<VersionComparator> {
-  const parts = splitOperator(term)
+  const parts = splitComparatorOperator(term)
   if (!parts.ok) return parts
   const [sign, text] = parts.value
   const operator = Object.hasOwn(operatorBySymbol, sign) ? operatorBySymbol[sign] : undefined

@@ -26,13 +26,13 @@ export function parseVersion(text: string): VersionParseResult<Version> {
   const firstDot = text.indexOf('.')
   const secondDot = text.indexOf('.', firstDot + 1)
   if (firstDot < 0 || secondDot < 0) return createVersionError('No Major.Minor.Patch elements found')
-  const major = parseNumber('Major', text.slice(0, firstDot))
+  const major = parseVersionNumber('Major', text.slice(0, firstDot))
   if (!major.ok) return major
-  const minor = parseNumber('Minor', text.slice(firstDot + 1, secondDot))
+  const minor = parseVersionNumber('Minor', text.slice(firstDot + 1, secondDot))
   if (!minor.ok) return minor
   const [beforeBuild, build] = cutAtSeparator(text.slice(secondDot + 1), '+')
   const [patchText, prerelease] = cutAtSeparator(beforeBuild, '-')
-  const patch = parseNumber('Patch', patchText)
+  const patch = parseVersionNumber('Patch', patchText)
   if (!patch.ok) return patch
   const identifiers: (NumericVersionPart | string)[] = []
   for (const part of prerelease?.split('.') ?? []) {
@@ -97,20 +97,20 @@ export function formatVersion(version: Version): string {
 /** Compares by semver precedence. Negative if `a` is older. Ignores build metadata. */
 export function compareVersions(a: Version, b: Version): number {
   return (
-    compareNumbers(a.major, b.major) ||
-    compareNumbers(a.minor, b.minor) ||
-    compareNumbers(a.patch, b.patch) ||
+    compareVersionNumbers(a.major, b.major) ||
+    compareVersionNumbers(a.minor, b.minor) ||
+    compareVersionNumbers(a.patch, b.patch) ||
     comparePrereleases(a.prerelease, b.prerelease)
   )
 }
 
 function comparePrereleases(a: Version['prerelease'], b: Version['prerelease']): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length
-  return compareIdentifiers(a, b)
+  return comparePrereleaseIdentifiers(a, b)
 }
 
 /** Compares dot-separated identifiers. Numbers sort before strings, and a list sorts before its extensions. */
-export function compareIdentifiers(
+export function comparePrereleaseIdentifiers(
   a: readonly (NumericVersionPart | string)[],
   b: readonly (NumericVersionPart | string)[],
 ): number {
@@ -119,16 +119,16 @@ export function compareIdentifiers(
     if (right === undefined) return 1
     if (left === right) continue
     if (typeof left === 'string') return typeof right !== 'string' || left > right ? 1 : -1
-    return typeof right === 'string' ? -1 : compareNumbers(left, right)
+    return typeof right === 'string' ? -1 : compareVersionNumbers(left, right)
   }
   return a.length - b.length
 }
 
-function compareNumbers(a: NumericVersionPart, b: NumericVersionPart): number {
+function compareVersionNumbers(a: NumericVersionPart, b: NumericVersionPart): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function parseNumber(
+function parseVersionNumber(
   part: 'Major' | 'Minor' | 'Patch',
   digits: string,
 ): VersionParseResult<NumericVersionPart> {

@@ -12,18 +12,18 @@ export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
   for (const list of [catalog.channels, catalog.bundles, catalog.others, catalog.deprecations])
     for (const blob of list) names.add(blob.package ?? '')
   names.delete('')
-  const packages = groupBlobs(catalog.packages, ({ name }) => name)
-  const channels = groupBlobs(catalog.channels, ({ package: of }) => of)
-  const bundles = groupBlobs(catalog.bundles, ({ package: of }) => of ?? '')
-  const others = groupBlobs(catalog.others, ({ package: of }) => of)
-  const deprecations = groupBlobs(catalog.deprecations, ({ package: of }) => of)
+  const packages = groupBlobsByKey(catalog.packages, ({ name }) => name)
+  const channels = groupBlobsByKey(catalog.channels, ({ package: of }) => of)
+  const bundles = groupBlobsByKey(catalog.bundles, ({ package: of }) => of ?? '')
+  const others = groupBlobsByKey(catalog.others, ({ package: of }) => of)
+  const deprecations = groupBlobsByKey(catalog.deprecations, ({ package: of }) => of)
   const blobs = [...names]
     .sort(compareBytes)
     .flatMap((name) => [
       ...(packages.get(name) ?? []),
-      ...sortBlobs(channels.get(name), (channel) => channel.name),
-      ...sortBlobs(bundles.get(name), (bundle) => bundle.name ?? ''),
-      ...sortBlobs(others.get(name), ({ schema }) => schema).map(({ value }) => value),
+      ...sortBlobsByKey(channels.get(name), (channel) => channel.name),
+      ...sortBlobsByKey(bundles.get(name), (bundle) => bundle.name ?? ''),
+      ...sortBlobsByKey(others.get(name), ({ schema }) => schema).map(({ value }) => value),
       ...(deprecations.get(name) ?? []),
     ])
   // The types in writable-catalog.ts are JSON by construction, but TypeScript can't infer this because of optional
@@ -31,7 +31,7 @@ export function sortBlobsForWriting(catalog: WritableCatalog): JsonObject[] {
   return [...blobs, ...(others.get('') ?? []).map(({ value }) => value)] as unknown as JsonObject[]
 }
 
-function groupBlobs<Blob>(blobs: readonly Blob[], key: (blob: Blob) => string): Map<string, Blob[]> {
+function groupBlobsByKey<Blob>(blobs: readonly Blob[], key: (blob: Blob) => string): Map<string, Blob[]> {
   const groups = new Map<string, Blob[]>()
   for (const blob of blobs) {
     const group = groups.get(key(blob))
@@ -41,6 +41,6 @@ function groupBlobs<Blob>(blobs: readonly Blob[], key: (blob: Blob) => string): 
   return groups
 }
 
-function sortBlobs<Blob>(blobs: readonly Blob[] | undefined, key: (blob: Blob) => string): Blob[] {
+function sortBlobsByKey<Blob>(blobs: readonly Blob[] | undefined, key: (blob: Blob) => string): Blob[] {
   return [...(blobs ?? [])].sort((a, b) => compareBytes(key(a), key(b)))
 }

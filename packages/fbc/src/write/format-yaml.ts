@@ -3,12 +3,12 @@
 import type { Json } from '../go/json/json.ts'
 import { formatGoFloat, formatJsonNumber } from '../go/number.ts'
 import { resolvePlainScalar, isTimestamp } from '../go/yaml/resolve-scalar.ts'
-import { compareKeys } from './key-order.ts'
+import { compareYamlKeys } from './key-order.ts'
 import { sortBlobsForWriting } from './blob-order.ts'
 import type { WritableCatalog } from './writable-catalog.ts'
 
 /** After this column, a space in a string becomes a line break. */
-const lineFoldColumn = 80
+const yamlLineFoldColumn = 80
 /** Longer keys are written with a question mark. */
 const maxSimpleKeyLength = 128
 
@@ -51,7 +51,7 @@ class YamlWriter {
       return
     }
     const object = value as { readonly [key: string]: Json }
-    const keys = Object.keys(object).sort(compareKeys)
+    const keys = Object.keys(object).sort(compareYamlKeys)
     if (keys.length === 0) return this.word('{}', inline)
     keys.forEach((key, at) => {
       if (at > 0 || !inline) this.line(indent)
@@ -60,7 +60,7 @@ class YamlWriter {
   }
 
   private inItem(item: Json, indent: number): void {
-    if (isCollection(item)) {
+    if (isNonEmptyCollection(item)) {
       this.put(' ')
       this.node(item, indent, true)
     } else this.node(item, indent, true)
@@ -73,13 +73,13 @@ class YamlWriter {
       this.scalar(key, indent + 2, true, false)
       this.line(indent)
       this.put(':')
-      if (!isCollection(value)) return this.node(value, indent + 2, true)
+      if (!isNonEmptyCollection(value)) return this.node(value, indent + 2, true)
       this.put(' ')
       return this.node(value, indent + 2, true)
     }
     this.scalar(key, indent, false, true)
     this.put(':')
-    if (!isCollection(value)) return this.node(value, indent + 2, true)
+    if (!isNonEmptyCollection(value)) return this.node(value, indent + 2, true)
     // Lists have the same indentation as their key. Mappings are indented by two more spaces.
     this.node(value, Array.isArray(value) ? indent : indent + 2, false)
   }
@@ -117,7 +117,7 @@ class YamlWriter {
     // Most strings are short or base64, so they cannot be folded.
     if (
       /^[\x21-\x7e]*$/.test(text) ||
-      (this.column + text.length <= lineFoldColumn && /^[\x20-\x7e]*$/.test(text))
+      (this.column + text.length <= yamlLineFoldColumn && /^[\x20-\x7e]*$/.test(text))
     )
       return this.put(text)
     const characters = [...text]
@@ -126,7 +126,7 @@ class YamlWriter {
     characters.forEach((character, at) => {
       if (character === ' ') {
         const inside = margin === 0 || (at > 0 && at < characters.length - 1)
-        if (!isKey && !spaces && this.column > lineFoldColumn && inside && characters[at + 1] !== ' ')
+        if (!isKey && !spaces && this.column > yamlLineFoldColumn && inside && characters[at + 1] !== ' ')
           this.line(indent)
         else this.put(' ')
         spaces = true
@@ -152,7 +152,7 @@ class YamlWriter {
         this.put(escapeCharacter(character))
         spaces = false
       } else if (character === ' ') {
-        if (!isKey && !spaces && this.column > lineFoldColumn && at > 0 && at < characters.length - 1) {
+        if (!isKey && !spaces && this.column > yamlLineFoldColumn && at > 0 && at < characters.length - 1) {
           this.line(indent)
           if (characters[at + 1] === ' ') this.put('\\')
         } else this.put(' ')
@@ -216,13 +216,13 @@ function chooseScalarStyle(text: string, isKey: boolean): ScalarStyle {
   }
   if (isKey && traits.multiline) return 'double'
   const resolved = resolvePlainScalar(text)
-  if (resolved.type !== 'str' || isTimestamp(text) || isBase60(text)) return 'double'
+  if (resolved.type !== 'str' || isTimestamp(text) || isYamlBase60Number(text)) return 'double'
   if (traits.plainAllowed && !(text === '' && isKey)) return 'plain'
   return traits.singleAllowed ? 'single' : 'double'
 }
 
 /** Numbers with colons, which other YAML parsers interpret as base 60. */
-function isBase60(text: string): boolean {
+function isYamlBase60Number(text: string): boolean {
   return /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
 }
 
@@ -323,7 +323,7 @@ function formatYamlNumber(value: number): string {
   return formatGoFloat(value)
 }
 
-function isCollection(value: Json): boolean {
+function isNonEmptyCollection(value: Json): boolean {
   if (value === null || typeof value !== 'object') return false
   return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0
 }

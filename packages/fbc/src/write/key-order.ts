@@ -5,7 +5,7 @@ const letterPattern = /^\p{L}$/u
 const digitPattern = /^\p{Nd}$/u
 
 /** Compares two keys. The order is total and stable for any strings. */
-export function compareKeys(a: string, b: string): number {
+export function compareYamlKeys(a: string, b: string): number {
   const left = [...a]
   const right = [...b]
   for (let at = 0; at < left.length && at < right.length; at++) {
@@ -14,7 +14,7 @@ export function compareKeys(a: string, b: string): number {
     const [isLetter, otherIsLetter] = [letterPattern.test(one), letterPattern.test(other)]
     if (isLetter && otherIsLetter) return getCodePoint(one) - getCodePoint(other)
     if (isLetter || otherIsLetter) return otherIsLetter ? -1 : 1
-    const [first, second] = [parseNumberAt(left, right, at), parseNumberAt(right, left, at)]
+    const [first, second] = [parseNaturalSortNumber(left, right, at), parseNaturalSortNumber(right, left, at)]
     if (first.value !== second.value) return first.value < second.value ? -1 : 1
     return first.end - second.end || getCodePoint(one) - getCodePoint(other)
   }
@@ -25,7 +25,7 @@ export function compareKeys(a: string, b: string): number {
  * The number that starts at `at`. If either string continues with a zero after a nonzero digit, the preceding digits
  * count as a leading one, so that `10` and `1` are compared as numbers of different length.
  */
-function parseNumberAt(
+function parseNaturalSortNumber(
   text: readonly string[],
   other: readonly string[],
   at: number,

@@ -1,7 +1,12 @@
 // Catalogs as writable data: complete blobs as opm stores them. OLM blobs keep their known fields in order and lose
 // unknown fields. Other blobs keep everything. Used for rendering, where facts are not enough.
 import type { Json } from '../go/json/json.ts'
-import { decodeGoStruct, getStructList, getTextField, getTextList } from '../go/decode/decode.ts'
+import {
+  decodeGoStruct,
+  getDecodedStructList,
+  getDecodedStringField,
+  getDecodedStringList,
+} from '../go/decode/decode.ts'
 import type { DecodedStruct } from '../go/decode/decoded.ts'
 import {
   bundleStructType,
@@ -13,7 +18,7 @@ import { formatBundleObjectError, parseBundleObject } from '../load/bundle-objec
 import { splitDocuments } from '../load/split-documents.ts'
 import { formatMissingSchemaError, type Meta } from '../load/meta.ts'
 import { compareBytes } from '../go/text.ts'
-import type { Value } from '../go/tree.ts'
+import type { ParsedValue } from '../go/tree.ts'
 
 /** A JSON object. JSON output writes its keys in their order. */
 export type JsonObject = { readonly [key: string]: Json }
@@ -33,7 +38,7 @@ export interface WritablePackage {
   readonly properties?: readonly WritableProperty[]
 }
 
-export interface WritableEntry {
+export interface WritableChannelEntry {
   readonly name: string
   readonly replaces?: string
   readonly skips?: readonly string[]
@@ -45,7 +50,7 @@ export interface WritableChannel {
   readonly name: string
   readonly package: string
   /** Null if the blob has none, as opm writes it. */
-  readonly entries: readonly WritableEntry[] | null
+  readonly entries: readonly WritableChannelEntry[] | null
   readonly properties?: readonly WritableProperty[]
 }
 
@@ -139,12 +144,12 @@ function addWritableBlob(
       const icon = getStructField(decoded, 'icon')
       into.packages.push({
         schema,
-        name: getTextField(decoded, 'name'),
-        defaultChannel: getTextField(decoded, 'defaultChannel'),
+        name: getDecodedStringField(decoded, 'name'),
+        defaultChannel: getDecodedStringField(decoded, 'defaultChannel'),
         ...(icon && {
           icon: {
             base64data: toBase64(icon.fields.get('base64data')),
-            mediatype: getTextField(icon, 'mediatype'),
+            mediatype: getDecodedStringField(icon, 'mediatype'),
           },
         }),
         ...pickNonEmptyTextField(decoded, 'description'),
@@ -156,13 +161,13 @@ function addWritableBlob(
       const { decoded, problems } = decodeGoStruct(channelStructType, value)
       into.channels.push({
         schema,
-        name: getTextField(decoded, 'name'),
-        package: getTextField(decoded, 'package'),
+        name: getDecodedStringField(decoded, 'name'),
+        package: getDecodedStringField(decoded, 'package'),
         entries: Array.isArray(decoded.fields.get('entries'))
-          ? getStructList(decoded, 'entries').map((entry) => {
-              const skips = getTextList(entry, 'skips')
+          ? getDecodedStructList(decoded, 'entries').map((entry) => {
+              const skips = getDecodedStringList(entry, 'skips')
               return {
-                name: getTextField(entry, 'name'),
+                name: getDecodedStringField(entry, 'name'),
                 ...pickNonEmptyTextField(entry, 'replaces'),
                 ...(skips.length > 0 && { skips }),
                 ...pickNonEmptyTextField(entry, 'skipRange'),
@@ -175,17 +180,17 @@ function addWritableBlob(
     }
     case 'olm.bundle': {
       const { decoded, problems } = decodeGoStruct(bundleStructType, value)
-      const related = getStructList(decoded, 'relatedImages')
+      const related = getDecodedStructList(decoded, 'relatedImages')
       into.bundles.push({
         schema,
         ...pickNonEmptyTextField(decoded, 'name'),
         ...pickNonEmptyTextField(decoded, 'package'),
-        image: getTextField(decoded, 'image'),
+        image: getDecodedStringField(decoded, 'image'),
         ...toWritableProperties(decoded, budget),
         ...(related.length > 0 && {
           relatedImages: related.map((image) => ({
-            name: getTextField(image, 'name'),
-            image: getTextField(image, 'image'),
+            name: getDecodedStringField(image, 'name'),
+            image: getDecodedStringField(image, 'image'),
           })),
         }),
       })
@@ -195,15 +200,18 @@ function addWritableBlob(
       const { decoded, problems } = decodeGoStruct(deprecationStructType, value)
       into.deprecations.push({
         schema,
-        package: getTextField(decoded, 'package'),
+        package: getDecodedStringField(decoded, 'package'),
         entries: Array.isArray(decoded.fields.get('entries'))
-          ? getStructList(decoded, 'entries').map((entry) => {
+          ? getDecodedStructList(decoded, 'entries').map((entry) => {
               const reference = getStructField(entry, 'reference')
               return {
                 reference: reference
-                  ? { schema: getTextField(reference, 'schema'), ...pickNonEmptyTextField(reference, 'name') }
+                  ? {
+                      schema: getDecodedStringField(reference, 'schema'),
+                      ...pickNonEmptyTextField(reference, 'name'),
+                    }
                   : { schema: '' },
-                message: getTextField(entry, 'message'),
+                message: getDecodedStringField(entry, 'message'),
               }
             })
           : null,
@@ -219,10 +227,13 @@ function addWritableBlob(
 
 /** The problem with the first olm.bundle.object that opm cannot read. */
 function findBundleObjectProblem(bundle: DecodedStruct): string | undefined {
-  const names = { name: getTextField(bundle, 'name'), package: getTextField(bundle, 'package') }
+  const names = {
+    name: getDecodedStringField(bundle, 'name'),
+    package: getDecodedStringField(bundle, 'package'),
+  }
   let previous: (() => Uint8Array) | undefined
-  for (const [index, property] of getStructList(bundle, 'properties').entries()) {
-    if (getTextField(property, 'type') !== 'olm.bundle.object') continue
+  for (const [index, property] of getDecodedStructList(bundle, 'properties').entries()) {
+    if (getDecodedStringField(property, 'type') !== 'olm.bundle.object') continue
     const { problem, data } = parseBundleObject(property.sources.get('value'), previous)
     if (problem !== undefined) return formatBundleObjectError(names, index, problem)
     previous = data
@@ -235,7 +246,7 @@ function pickNonEmptyTextField<Name extends string>(
   decoded: DecodedStruct,
   name: Name,
 ): { [_ in Name]?: string } {
-  const found = getTextField(decoded, name)
+  const found = getDecodedStringField(decoded, name)
   return (found === '' ? {} : { [name]: found }) as { [_ in Name]?: string }
 }
 
@@ -243,13 +254,13 @@ function toWritableProperties(
   decoded: DecodedStruct,
   budget: JsonValueBudget,
 ): { properties?: WritableProperty[] } {
-  const list = getStructList(decoded, 'properties')
+  const list = getDecodedStructList(decoded, 'properties')
   if (list.length === 0) return {}
   return {
     properties: list.map((property) => {
       const value = property.sources.get('value')
       return {
-        type: getTextField(property, 'type'),
+        type: getDecodedStringField(property, 'type'),
         value: value ? toJsonWithinBudget(value, 0, budget) : null,
       }
     }),
@@ -270,7 +281,7 @@ function toBase64(value: unknown): string | null {
 }
 
 /** Returns a value as plain data with keys sorted by bytes. Fails if the value is too large or nested too deeply. */
-export function toPlainJson(value: Value): CatalogReadResult<Json> {
+export function toJsonWithSizeLimit(value: ParsedValue): CatalogReadResult<Json> {
   const budget = { left: maxRenderedValues }
   const json = toJsonWithinBudget(value, 0, budget)
   if (budget.left > 0) return { ok: true, value: json }
@@ -278,7 +289,7 @@ export function toPlainJson(value: Value): CatalogReadResult<Json> {
 }
 
 /** The value with keys sorted by bytes, as opm stores it. Parts become null when the budget is exhausted. */
-function toJsonWithinBudget(value: Value, depth: number, budget: JsonValueBudget): Json {
+function toJsonWithinBudget(value: ParsedValue, depth: number, budget: JsonValueBudget): Json {
   if (depth > maxRenderedDepth) budget.left = 0
   if (budget.left-- <= 0) return null
   switch (value.kind) {

@@ -41,7 +41,7 @@ export function createBudgetedFetch({
     const pass = await budget.acquirePass({ ...cost, work, hasBegun })
     if (pass.kind === 'held') {
       events.onAnswer('held', work)
-      return createHeldResponse(pass.why, pass.milliseconds)
+      return createHeldRequestResponse(pass.why, pass.milliseconds)
     }
     hasBegun ||= !cost.isForToken
     try {
@@ -58,7 +58,7 @@ export function createBudgetedFetch({
       const rejection = parseRateLimitRejection(
         answer.status,
         header,
-        await readLimitMessage(answer, plain, cost.resource),
+        await readRateLimitMessage(answer, plain, cost.resource),
       )
       pass.recordResponse({ quota, rejection, isFailure: answer.status >= 500 })
       if (quota !== undefined && !cost.isForToken)
@@ -69,7 +69,11 @@ export function createBudgetedFetch({
       )
       if (answer.status === 304 && known !== undefined)
         return toParsedResponse(
-          { status: 200, url: answer.url, headers: refreshHeaders(known.headers, answer.headers) },
+          {
+            status: 200,
+            url: answer.url,
+            headers: refreshCachedResponseHeaders(known.headers, answer.headers),
+          },
           known.body.toString(),
         )
       // A server error doesn't invalidate the kept answer.
@@ -100,12 +104,12 @@ function toCachedResponse(
 }
 
 /** GitHub's message, if a limit may be the reason. */
-async function readLimitMessage(
+async function readRateLimitMessage(
   answer: Response,
   plain: ParsedResponse | undefined,
   resource: RateLimitResource,
 ): Promise<string> {
-  if (answer.status === 403) return parseMessage(await answer.clone().text())
+  if (answer.status === 403) return parseErrorMessage(await answer.clone().text())
   if (resource !== 'graphql' || plain === undefined) return ''
   const { errors } = (plain.body ?? {}) as { errors?: unknown }
   if (!Array.isArray(errors)) return ''
@@ -117,7 +121,7 @@ async function readLimitMessage(
     .join('\n')
 }
 
-function parseMessage(text: string): string {
+function parseErrorMessage(text: string): string {
   try {
     const { message } = JSON.parse(text) as { message?: unknown }
     return typeof message === 'string' ? message : ''
@@ -127,7 +131,7 @@ function parseMessage(text: string): string {
 }
 
 /** The kept headers with the new limit headers. */
-function refreshHeaders(old: readonly (readonly [string, string])[], fresh: Headers): Headers {
+function refreshCachedResponseHeaders(old: readonly (readonly [string, string])[], fresh: Headers): Headers {
   const headers = new Headers(old.map(([name, value]): [string, string] => [name, value]))
   for (const [name, value] of fresh)
     if (name === 'date' || name === 'etag' || name.startsWith('x-ratelimit-')) headers.set(name, value)
@@ -135,7 +139,7 @@ function refreshHeaders(old: readonly (readonly [string, string])[], fresh: Head
 }
 
 /** A 403, which no plugin repeats. */
-function createHeldResponse(why: WaitReason, milliseconds: number): Response {
+function createHeldRequestResponse(why: WaitReason, milliseconds: number): Response {
   const message = 'catalog-bot did not send this request, to stay within the rate limit'
   return Response.json(
     { message },

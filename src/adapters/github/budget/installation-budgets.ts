@@ -11,7 +11,7 @@ import type { RateLimitResource } from './request-cost.ts'
 import { workClasses, type QuotaReserveByWorkClass, type WorkClass } from './work-class.ts'
 
 /** An installation, or the App itself with its own key. */
-export type BudgetAccount = number | 'app'
+export type InstallationOrApp = number | 'app'
 
 /** What any answer says about an installation's limits. */
 export interface RemainingRequests {
@@ -30,7 +30,7 @@ export interface InstallationBudgetsOptions {
 }
 
 /** An installation with work waiting for GitHub's limit. */
-export interface HeldInstallation {
+export interface RateLimitHeldInstallation {
   readonly installation: number
   readonly works: readonly WorkClass[]
   /** When all its work continues, in milliseconds since the epoch. */
@@ -41,10 +41,15 @@ export interface InstallationBudgets {
   /**
    * Assigns this Octokit's requests to a job of that class. `onSent` hears each request that counts against the hour.
    */
-  attach(octokit: Pick<Octokit, 'hook'>, account: BudgetAccount, work: WorkClass, onSent?: () => void): void
+  attach(
+    octokit: Pick<Octokit, 'hook'>,
+    account: InstallationOrApp,
+    work: WorkClass,
+    onSent?: () => void,
+  ): void
   /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
-  held(): readonly HeldInstallation[]
+  held(): readonly RateLimitHeldInstallation[]
 }
 
 interface AccountBudget {
@@ -62,9 +67,9 @@ export function createInstallationBudgets({
   onRemaining,
   onAnswer,
 }: InstallationBudgetsOptions): InstallationBudgets {
-  const accounts = new Map<BudgetAccount, AccountBudget>()
+  const accounts = new Map<InstallationOrApp, AccountBudget>()
 
-  function openAccountBudget(account: BudgetAccount): AccountBudget {
+  function openAccountBudget(account: InstallationOrApp): AccountBudget {
     const known = accounts.get(account)
     const its = known ?? {
       budget: createRequestBudget({ clock, limits, reserves }),
@@ -100,7 +105,7 @@ export function createInstallationBudgets({
         options.request = { ...options.request, fetch: send }
       })
       octokit.hook.error('request', (error) => {
-        throw toHeldError(error, clock.now()) ?? error
+        throw toHeldRequestError(error, clock.now()) ?? error
       })
     },
     waiting() {
@@ -119,7 +124,7 @@ export function createInstallationBudgets({
 }
 
 /** Undefined: it was sent. */
-function toHeldError(error: unknown, now: number): ForgeError | undefined {
+function toHeldRequestError(error: unknown, now: number): ForgeError | undefined {
   const { response } = error as { response?: { headers?: Readonly<Record<string, string | undefined>> } }
   if (response?.headers?.[heldRequestHeader] === undefined) return undefined
   const retryAfter = Number(response.headers['retry-after'])

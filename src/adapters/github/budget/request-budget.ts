@@ -1,12 +1,16 @@
 // One installation's request budget: by class, then first come first served. Long waits are rejected with a time instead
 // of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../../ports/clock.ts'
-import { defaultWaitSeconds, type RateLimitQuota, type RateLimitRejection } from '../rate-limit-response.ts'
+import {
+  defaultRateLimitWaitSeconds,
+  type RateLimitQuota,
+  type RateLimitRejection,
+} from '../rate-limit-response.ts'
 import type { GitHubLimits } from './github-limits.ts'
 import type { RateLimitResource } from './request-cost.ts'
 import {
-  decideHold,
-  getNextCheckTime,
+  decideRequestHold,
+  getNextObstacleCheckTime,
   type HeldRequest,
   type WaitReason,
   type WaitObstacle,
@@ -25,7 +29,7 @@ const resetIntervalMsByResource: Readonly<Record<RateLimitResource, number>> = {
 /** Seconds by which reset times of the same hour can differ. */
 const resetToleranceSeconds = 5
 
-interface KnownQuota {
+interface RecordedQuota {
   readonly limit: number
   remaining: number
   readonly reset: number
@@ -35,7 +39,7 @@ interface KnownQuota {
 
 /** The rest of an installation's hourly limits, and how far each class may use it. */
 class RateLimitQuotas {
-  readonly #known = new Map<RateLimitResource, KnownQuota>()
+  readonly #known = new Map<RateLimitResource, RecordedQuota>()
   readonly #underWay = new Map<RateLimitResource, number>()
 
   /** Answers can overtake each other, so the lowest value of an hour counts, and earlier hours are ignored. */
@@ -86,7 +90,7 @@ class RateLimitQuotas {
     )
   }
 
-  #current(resource: RateLimitResource, now: number): KnownQuota | undefined {
+  #current(resource: RateLimitResource, now: number): RecordedQuota | undefined {
     const known = this.#known.get(resource)
     return known === undefined || known.resetAt <= now ? undefined : known
   }
@@ -133,7 +137,7 @@ class SlidingWindowUsage {
 }
 
 /** Leave to send one request. */
-export interface RequestPass {
+export interface RequestSendPermit {
   readonly kind: 'pass'
   recordResponse(answer: {
     readonly quota?: RateLimitQuota | undefined
@@ -145,7 +149,7 @@ export interface RequestPass {
 }
 
 export interface RequestBudget {
-  acquirePass(request: BudgetRequest): Promise<RequestPass | HeldRequest>
+  acquirePass(request: BudgetRequest): Promise<RequestSendPermit | HeldRequest>
   waiting(work: WorkClass): number
   /** Milliseconds until a job of this class can start; 0: now. */
   getDelay(work: WorkClass): number
@@ -158,10 +162,10 @@ export interface RequestBudgetOptions {
 }
 
 /** Milliseconds: the longest pause after repeated rejections without a given time. */
-const maxPauseMs = 3600_000
+const maxRateLimitPauseMs = 3600_000
 
 interface PendingRequest extends WaitingRequest {
-  readonly onDecision: (answer: RequestPass | HeldRequest) => void
+  readonly onDecision: (answer: RequestSendPermit | HeldRequest) => void
 }
 
 const minuteMs = 60_000
@@ -211,7 +215,7 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
     return obstacles
   }
 
-  function issuePass(request: BudgetRequest, now: number): RequestPass {
+  function issuePass(request: BudgetRequest, now: number): RequestSendPermit {
     const isProbe = rejections > 0 && !request.isForToken
     if (!request.isForToken) {
       underWay += 1
@@ -249,12 +253,12 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
     now: number,
   ): void {
     if (kind === 'primary' && !isForToken) {
-      quotas.markExhausted(resource, (seconds ?? defaultWaitSeconds) * 1000, now)
+      quotas.markExhausted(resource, (seconds ?? defaultRateLimitWaitSeconds) * 1000, now)
       return
     }
     // Concurrent rejections count as one.
     if (now >= pausedUntil) rejections += 1
-    const unsaid = Math.min(defaultWaitSeconds * 1000 * 2 ** (rejections - 1), maxPauseMs)
+    const unsaid = Math.min(defaultRateLimitWaitSeconds * 1000 * 2 ** (rejections - 1), maxRateLimitPauseMs)
     pausedUntil = Math.max(pausedUntil, now + (seconds === undefined ? unsaid : seconds * 1000))
   }
 
@@ -277,8 +281,8 @@ export function createRequestBudget({ limits, reserves, clock }: RequestBudgetOp
         onDecision(issuePass(request, now))
         continue
       }
-      const held = decideHold(one, obstacles, now)
-      if (held === undefined) soonest = Math.min(soonest, getNextCheckTime(one, obstacles))
+      const held = decideRequestHold(one, obstacles, now)
+      if (held === undefined) soonest = Math.min(soonest, getNextObstacleCheckTime(one, obstacles))
       else {
         line.splice(line.indexOf(one), 1)
         onDecision(held)

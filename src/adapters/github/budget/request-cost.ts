@@ -14,26 +14,26 @@ export interface RequestCost {
   readonly isForToken: boolean
 }
 
-const readPoints = 1
-const writePoints = 5
+const readRequestPoints = 1
+const writeRequestPoints = 5
 
-const readMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+const readOnlyHttpMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 const tokenPathPattern = /\/app\/installations\/[^/]+\/access_tokens$/
 const graphqlPathPattern = /\/graphql$/
 const searchPathPattern = /^(?:\/api\/v3)?\/search\//
 /** GitHub counts merging as notifying, too. */
-const contentCreatingPattern =
+const contentCreatingRequestPattern =
   /^POST .*\/(?:issues|pulls|comments|replies|reviews|requested_reviewers)$|^PUT .*\/merge$/
 
 export function computeRequestCost(method: string, url: string, body: unknown): RequestCost {
   const { pathname } = new URL(url)
   const isGraphql = graphqlPathPattern.test(pathname)
-  const isWrite = isGraphql ? isGraphqlMutation(body) : !readMethods.has(method)
+  const isWrite = isGraphql ? isGraphqlMutation(body) : !readOnlyHttpMethods.has(method)
   return {
     resource: isGraphql ? 'graphql' : searchPathPattern.test(pathname) ? 'search' : 'core',
     isWrite,
-    createsContent: !isGraphql && contentCreatingPattern.test(`${method} ${pathname}`),
-    points: isWrite ? writePoints : readPoints,
+    createsContent: !isGraphql && contentCreatingRequestPattern.test(`${method} ${pathname}`),
+    points: isWrite ? writeRequestPoints : readRequestPoints,
     isForToken: method === 'POST' && tokenPathPattern.test(pathname),
   }
 }

@@ -44,14 +44,14 @@ const waitTimeoutMsByWorkClass: Readonly<Record<WorkClass, number>> = {
 /** For jobs that do not block others or are half done, because requeuing would repeat their requests. */
 const longWaitTimeoutMs = 60_000
 /** Milliseconds until a request that waited in vain tries again. */
-const slotRetryMs = 5_000
+const requestSlotRetryMs = 5_000
 const getWaitTimeoutMs = ({ work, hasBegun }: BudgetRequest, why: WaitReason): number =>
   why === 'slots' || why === 'writes' || (why === 'points' && hasBegun)
     ? longWaitTimeoutMs
     : waitTimeoutMsByWorkClass[work]
 
 /** Defined for a waiter that has waited, or would wait, too long. */
-export function decideHold(
+export function decideRequestHold(
   { request, since }: WaitingRequest,
   obstacles: readonly WaitObstacle[],
   now: number,
@@ -63,11 +63,11 @@ export function decideHold(
   const reason = obstacles.find(isOver)
   if (reason === undefined) return undefined
   const ends = obstacles.map(({ until }) => until).filter((until) => until < Infinity)
-  return { kind: 'held', why: reason.why, milliseconds: Math.max(...ends, now + slotRetryMs) - now }
+  return { kind: 'held', why: reason.why, milliseconds: Math.max(...ends, now + requestSlotRetryMs) - now }
 }
 
 /** When to check again if nothing else happens. */
-export function getNextCheckTime(
+export function getNextObstacleCheckTime(
   { request, since }: WaitingRequest,
   obstacles: readonly WaitObstacle[],
 ): number {

@@ -13,4 +13,4 @@ export const getWorkClassRank = (work: WorkClass): number => workClasses.indexOf
  */
 export type QuotaReserveByWorkClass = Readonly<Record<WorkClass, number>>
 
-export const defaultReserves: QuotaReserveByWorkClass = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }
+export const defaultQuotaReserves: QuotaReserveByWorkClass = { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 }

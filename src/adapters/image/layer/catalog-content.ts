@@ -6,17 +6,17 @@ import { assembleCatalog } from '@catalog-bot/fbc/facts/assemble-catalog'
 import { decodeIgnoreFile } from '@catalog-bot/fbc/load/indexignore'
 import type { Meta } from '@catalog-bot/fbc/load/meta'
 import { parseCatalogFile } from '@catalog-bot/fbc/load/parse-catalog-file'
-import { isIgnoreFile, selectFiles } from '@catalog-bot/fbc/load/select-files'
+import { isIgnoreFile, selectCatalogFiles } from '@catalog-bot/fbc/load/select-files'
 import { validateAsOpm } from '@catalog-bot/fbc/model/validate-as-opm'
-import type { BytePiece } from '@catalog-bot/fbc/go/tar/byte-pieces'
-import { getTarEnd, packTarTree, type TarTreeFile } from '@catalog-bot/fbc/go/tar/tar-tree'
+import type { ByteChunkTree } from '@catalog-bot/fbc/go/tar/byte-pieces'
+import { getTarEndMarker, packTarTree, type TarTreeFile } from '@catalog-bot/fbc/go/tar/tar-tree'
 import type { CatalogImageFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
 import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'
 
 /** The directory in opm's Dockerfile. */
-const catalogFolder = 'configs'
-export const cacheFolder = 'tmp/cache'
+const catalogImageDirectory = 'configs'
+export const cacheImageDirectory = 'tmp/cache'
 
 /** The modes that `ADD` sets for a checkout with the usual umask, regardless of the local modes. */
 export const catalogFileModes = { directory: 0o755, file: 0o644 }
@@ -25,7 +25,7 @@ const tmpDirectoryMode = 0o1777
 
 export interface CatalogLayerContent {
   /** The layer's archive in pieces. Repeated content is the same object. */
-  readonly archive: readonly BytePiece[]
+  readonly archive: readonly ByteChunkTree[]
   readonly packages: readonly string[]
   readonly bundles: number
   readonly listed: readonly ListedBundle[]
@@ -44,10 +44,12 @@ export function createCatalogLayerContent(
   // Without a cache in the image, opm would build the cache at startup and fail at that point.
   if (!cache.ok) throw new ImageError('no-cache', cache.error)
   const archive = [
-    ...packTarTree(catalog, catalogFileModes, (path, kind) => formatArchivePath(catalogFolder, path, kind)),
+    ...packTarTree(catalog, catalogFileModes, (path, kind) =>
+      formatArchivePath(catalogImageDirectory, path, kind),
+    ),
   ]
   const counted = { packages: cache.packages, bundles: cache.bundles, listed }
-  if (!hasCache) return { archive: [...archive, getTarEnd()], ...counted }
+  if (!hasCache) return { archive: [...archive, getTarEndMarker()], ...counted }
   const digest = computeCacheDigest(catalog, catalogFileModes, cache.files)
   const below = cache.files.map(({ path, pieces }) => ({ path: `cache/${path}`, pieces }))
   const all = [...below, { path: 'digest', pieces: [new TextEncoder().encode(digest)] }]
@@ -56,8 +58,8 @@ export function createCatalogLayerContent(
     archive: [
       ...archive,
       ...packTarTree([], temporary, () => 'tmp/'),
-      ...packTarTree(all, cacheFileModes, (path, kind) => formatArchivePath(cacheFolder, path, kind)),
-      getTarEnd(),
+      ...packTarTree(all, cacheFileModes, (path, kind) => formatArchivePath(cacheImageDirectory, path, kind)),
+      getTarEndMarker(),
     ],
     ...counted,
     cacheDigest: digest,
@@ -82,7 +84,7 @@ function parseValidCatalog(files: readonly CatalogImageFile[]): {
   const ignores = files
     .filter(({ path }) => isIgnoreFile(path))
     .map(({ path, bytes }): [string, string] => [path, decodeIgnoreFile(bytes)])
-  const selection = selectFiles(byPath.keys(), new Map(ignores))
+  const selection = selectCatalogFiles(byPath.keys(), new Map(ignores))
   if (selection.loadError) throw new ImageError('invalid-catalog', selection.loadError.message)
   const documents: Meta[] = []
   const onMeta = (meta: Meta) => void documents.push(meta)

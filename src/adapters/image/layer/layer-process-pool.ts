@@ -12,7 +12,7 @@ import type { PackLayerRequest, PackedCatalogLayer } from './pack-layer.ts'
 const workerScriptUrl = new URL(`./layer-process${extname(import.meta.url)}`, import.meta.url)
 
 // Public catalogs have up to 200 MB, and parsing takes several times as much.
-const layerWorkers = openWorkerPool<LayerWorkerRequest, LayerWorkerResponse>({
+const layerWorkerPool = openWorkerPool<LayerWorkerRequest, LayerWorkerResponse>({
   script: workerScriptUrl,
   heap: 2048,
   processes: 2,
@@ -22,16 +22,16 @@ const layerWorkers = openWorkerPool<LayerWorkerRequest, LayerWorkerResponse>({
 })
 
 /** Milliseconds. A catalog of 200 MB takes under a minute. */
-const maxLayerWorkMs = 300_000
+const layerWorkerTimeoutMs = 300_000
 
 /** Rejects with an ImageError for a catalog that is invalid or exceeds a limit. */
-export async function packLayerInProcess(order: PackLayerRequest): Promise<PackedCatalogLayer> {
+export async function packLayerInWorkerProcess(order: PackLayerRequest): Promise<PackedCatalogLayer> {
   const answer = await runLayerWorker({ pack: order }, 'the catalog')
   if (!('layer' in answer)) throw new Error('packing returned no layer')
   return answer.layer
 }
 
-export async function listBundlesInProcess(
+export async function listBundlesInWorkerProcess(
   files: readonly CatalogImageFile[],
 ): Promise<readonly ListedBundle[]> {
   const answer = await runLayerWorker({ list: files }, 'the catalog')
@@ -40,7 +40,7 @@ export async function listBundlesInProcess(
 }
 
 /** Renders an image like `opm render`. `name` is its name in messages. */
-export async function renderImageInProcess(order: RenderImageRequest, name: string): Promise<string> {
+export async function renderImageInWorkerProcess(order: RenderImageRequest, name: string): Promise<string> {
   const answer = await runLayerWorker({ render: order }, name)
   if (!('text' in answer)) throw new Error('rendering returned no text')
   return answer.text
@@ -52,7 +52,7 @@ async function runLayerWorker(
 ): Promise<Exclude<LayerWorkerResponse, { readonly refused: unknown }>> {
   let answer: LayerWorkerResponse
   try {
-    answer = await layerWorkers.run(order, maxLayerWorkMs)
+    answer = await layerWorkerPool.run(order, layerWorkerTimeoutMs)
   } catch (error) {
     if (!(error instanceof WorkerFault)) throw error
     if (error.code === 'too-much-memory')

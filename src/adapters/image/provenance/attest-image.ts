@@ -2,16 +2,16 @@
 // Replaces an equivalent image from elsewhere with the local build.
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
-import { parseReferenceOrThrow, type OciDocument } from '../base-image.ts'
+import { parseImageReferenceOrThrow, type OciDocument } from '../base-image.ts'
 import type {
   BuiltCatalogImage,
   CatalogPublisher,
   ImagePublishResult,
   PublishImageTarget,
 } from '../catalog-publisher.ts'
-import { fetchSubject } from './provenance-artifacts.ts'
+import { fetchArtifactSubject } from './provenance-artifacts.ts'
 import { sbomMediaType } from './image-sbom.ts'
-import { inTotoType } from './dsse-envelope.ts'
+import { inTotoMediaType } from './dsse-envelope.ts'
 import type { ListedBundle } from './listed-bundles.ts'
 import {
   isSignedAndAttested,
@@ -42,10 +42,10 @@ export async function ensureSignableImage(
   target: PublishImageTarget,
 ): Promise<ImagePublishResult> {
   if (!key || !published.unchanged || target.dryRun === true) return published
-  const at = { ...parseReferenceOrThrow(target.repository), digest: published.digest }
-  if (await isSignedAndAttested(registry, await fetchSubject(registry, at), key)) return published
+  const at = { ...parseImageReferenceOrThrow(target.repository), digest: published.digest }
+  if (await isSignedAndAttested(registry, await fetchArtifactSubject(registry, at), key)) return published
   const image = published.image ?? (await built())
-  if (await isEqualIgnoringAnnotations(registry, at, image)) return { ...published, image }
+  if (await equalsPublishedIgnoringAnnotations(registry, at, image)) return { ...published, image }
   return publisher.push(image, { ...target, evenIfUnchanged: true })
 }
 
@@ -64,13 +64,13 @@ export async function attestImage(
   { publisher, registry, key, signPlatforms }: AttestationContext,
   { repository, digest, loadBuild }: AttestationRequest,
 ): Promise<boolean> {
-  const image = await fetchSubject(registry, { ...parseReferenceOrThrow(repository), digest })
+  const image = await fetchArtifactSubject(registry, { ...parseImageReferenceOrThrow(repository), digest })
   const isAttested = key !== undefined && (await isSignedAndAttested(registry, image, key))
   if (!key) {
     const types = new Set(
       (await publisher.attached(repository, digest)).map(({ artifactType }) => artifactType),
     )
-    if (types.has(sbomMediaType) && types.has(inTotoType)) return false
+    if (types.has(sbomMediaType) && types.has(inTotoMediaType)) return false
   }
   // An attested index lists its platforms, so only their signatures can be missing.
   const attachments =
@@ -91,9 +91,9 @@ export async function attestImage(
 }
 
 /** Compares documents byte for byte, ignoring annotations. */
-async function isEqualIgnoringAnnotations(
+async function equalsPublishedIgnoringAnnotations(
   registry: Pick<RegistryClient, 'fetchManifest'>,
-  at: ReturnType<typeof parseReferenceOrThrow> & { readonly digest: string },
+  at: ReturnType<typeof parseImageReferenceOrThrow> & { readonly digest: string },
   image: BuiltCatalogImage,
 ): Promise<boolean> {
   if (image.digest === at.digest) return true

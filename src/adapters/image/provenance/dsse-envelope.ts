@@ -2,27 +2,29 @@
 // attestations.
 import { decodeBase64 } from '@catalog-bot/fbc/go/base64'
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { parseClaim } from './parse-claim.ts'
+import { parseJsonClaim } from './parse-claim.ts'
 import type { SigningKey, VerifyingKey } from './signing-key.ts'
 
-export const envelopeType = 'application/vnd.dsse.envelope.v1+json'
-export const inTotoType = 'application/vnd.in-toto+json'
+export const dsseEnvelopeMediaType = 'application/vnd.dsse.envelope.v1+json'
+export const inTotoMediaType = 'application/vnd.in-toto+json'
 
 export function createSignedEnvelope(statement: Uint8Array, key: SigningKey): Uint8Array {
   const envelope = {
-    payloadType: inTotoType,
+    payloadType: inTotoMediaType,
     payload: Buffer.from(statement).toString('base64'),
     signatures: [
       {
         keyid: '',
-        sig: Buffer.from(key.sign(encodePreAuthentication(inTotoType, statement))).toString('base64'),
+        sig: Buffer.from(key.sign(encodeDssePreAuthentication(inTotoMediaType, statement))).toString(
+          'base64',
+        ),
       },
     ],
   }
   return Buffer.from(JSON.stringify(envelope))
 }
 
-const envelopeShape: JsonShape = {
+const dsseEnvelopeShape: JsonShape = {
   fields: {
     payloadType: 'string',
     payload: 'string',
@@ -41,14 +43,14 @@ export function verifyEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
 ): { readonly statement: Uint8Array } | { readonly problem: string } {
-  const read = parseClaim<DsseEnvelope>(bytes, envelopeShape, 'its envelope')
+  const read = parseJsonClaim<DsseEnvelope>(bytes, dsseEnvelopeShape, 'its envelope')
   if ('problem' in read) return read
   const { claim: envelope } = read
-  if (envelope.payloadType !== inTotoType)
+  if (envelope.payloadType !== inTotoMediaType)
     return { problem: 'its envelope does not contain an in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
   if (typeof statement === 'number') return { problem: 'its envelope is not valid base64' }
-  const signed = encodePreAuthentication(inTotoType, statement)
+  const signed = encodeDssePreAuthentication(inTotoMediaType, statement)
   for (const { sig } of envelope.signatures ?? []) {
     const signature = decodeBase64(sig ?? '')
     if (typeof signature !== 'number' && key.verifies(signed, signature)) return { statement }
@@ -57,6 +59,6 @@ export function verifyEnvelope(
 }
 
 /** DSSE's "pre-authentication encoding": the signature covers the type too. */
-function encodePreAuthentication(type: string, payload: Uint8Array): Uint8Array {
+function encodeDssePreAuthentication(type: string, payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 }

@@ -32,7 +32,7 @@ export function createImageSbom(
     version: 1,
     metadata: {
       tools: { components: [{ type: 'application', name: 'catalog-bot', version }] },
-      component: toImageComponent(top),
+      component: toSbomImageComponent(top),
     },
     components: [
       ...bundles.map((bundle) => ({
@@ -42,7 +42,7 @@ export function createImageSbom(
         name: bundle.name,
         ...(bundle.version !== '' && { version: bundle.version }),
       })),
-      ...references.map(toImageComponent),
+      ...references.map(toSbomImageComponent),
     ],
     dependencies: [
       { ref: top, dependsOn: bundles.map(({ ref }) => ref) },
@@ -56,7 +56,7 @@ function sortUnique(strings: readonly string[]): readonly string[] {
   return [...new Set(strings)].sort(compareBytes)
 }
 
-function toImageComponent(text: string): object {
+function toSbomImageComponent(text: string): object {
   const { reference } = parseImageReference(text)
   const sha256 = /^sha256:(?<hex>[0-9a-f]{64})$/.exec(reference?.digest ?? '')?.groups?.['hex']
   const version = reference?.digest ?? reference?.tag

@@ -2,7 +2,7 @@
 import { RegistryError } from '../../registry/registry-error.ts'
 import { parseStrictJson, type JsonShape } from '../../registry/strict-json.ts'
 
-export function parseClaim<Claim extends object>(
+export function parseJsonClaim<Claim extends object>(
   bytes: Uint8Array,
   shape: JsonShape,
   label: string,

@@ -7,7 +7,7 @@ import { mediaTypes, type IndexEntry } from '../../registry/manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { sbomMediaType } from './image-sbom.ts'
-import { envelopeType, inTotoType } from './dsse-envelope.ts'
+import { dsseEnvelopeMediaType, inTotoMediaType } from './dsse-envelope.ts'
 import { simpleSigningMediaType } from './simple-signing.ts'
 import { slsaProvenanceType } from './provenance-statement.ts'
 
@@ -29,7 +29,7 @@ export interface ArtifactLayer {
 }
 
 /** The subject for artifacts of the image that a reference currently points to. */
-export async function fetchSubject(
+export async function fetchArtifactSubject(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   reference: ImageReference,
 ): Promise<ArtifactSubject> {
@@ -61,7 +61,7 @@ export async function fetchPlatformManifests(
   return [...found.values()]
 }
 
-export const signatureAnnotation = 'dev.cosignproject.cosign/signature'
+export const cosignSignatureAnnotation = 'dev.cosignproject.cosign/signature'
 
 export function formatRepositoryName({
   host,
@@ -81,22 +81,22 @@ export function createSbomAttachment(subject: ArtifactSubject, bill: Uint8Array)
 
 /** Unsigned provenance, for users who trust the registry. */
 export function createProvenanceAttachment(subject: ArtifactSubject, statement: Uint8Array): ImageAttachment {
-  return createOciArtifact(subject, inTotoType, [
-    { bytes: statement, mediaType: inTotoType, annotations: predicateTypeAnnotation },
+  return createOciArtifact(subject, inTotoMediaType, [
+    { bytes: statement, mediaType: inTotoMediaType, annotations: provenancePredicateAnnotations },
   ])
 }
 
-const predicateTypeAnnotation = { 'in-toto.io/predicate-type': slsaProvenanceType }
+const provenancePredicateAnnotations = { 'in-toto.io/predicate-type': slsaProvenanceType }
 
 export function createAttestationAttachment(
   subject: ArtifactSubject,
   envelope: Uint8Array,
   present: readonly ArtifactLayer[],
 ): ImageAttachment {
-  const layer = toArtifactLayer(envelope, envelopeType, {
-    [signatureAnnotation]: '',
+  const layer = toArtifactLayer(envelope, dsseEnvelopeMediaType, {
+    [cosignSignatureAnnotation]: '',
     predicateType: slsaProvenanceType,
-    ...predicateTypeAnnotation,
+    ...provenancePredicateAnnotations,
   })
   return createCosignImage(subject, 'att', [...present, layer], envelope)
 }
@@ -108,7 +108,7 @@ export function createSignatureAttachment(
   present: readonly ArtifactLayer[],
 ): ImageAttachment {
   const layer = toArtifactLayer(payload, simpleSigningMediaType, {
-    [signatureAnnotation]: Buffer.from(signature).toString('base64'),
+    [cosignSignatureAnnotation]: Buffer.from(signature).toString('base64'),
   })
   return createCosignImage(subject, 'sig', [...present, layer], payload)
 }
@@ -140,7 +140,7 @@ function createCosignImage(
     schemaVersion: 2,
     mediaType: mediaTypes.ociManifest,
     artifactType: cosignArtifactTypes[kind],
-    config: toDescriptor(config, 'application/vnd.oci.image.config.v1+json'),
+    config: createBlobDescriptor(config, 'application/vnd.oci.image.config.v1+json'),
     layers,
     subject: toSubjectDescriptor(subject),
   }
@@ -169,7 +169,7 @@ function createOciArtifact(
     schemaVersion: 2,
     mediaType: mediaTypes.ociManifest,
     artifactType,
-    config: toDescriptor(emptyJsonConfig, 'application/vnd.oci.empty.v1+json'),
+    config: createBlobDescriptor(emptyJsonConfig, 'application/vnd.oci.empty.v1+json'),
     layers: content.map(({ bytes, mediaType, annotations }) =>
       toArtifactLayer(bytes, mediaType, annotations),
     ),
@@ -187,7 +187,7 @@ function toSubjectDescriptor({ mediaType, digest, size }: ArtifactSubject): obje
   return { mediaType, digest, size }
 }
 
-function toDescriptor(bytes: Uint8Array, mediaType: string): object {
+function createBlobDescriptor(bytes: Uint8Array, mediaType: string): object {
   return { mediaType, digest: computeSha256Digest(bytes), size: bytes.length }
 }
 

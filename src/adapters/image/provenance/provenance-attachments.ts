@@ -10,7 +10,7 @@ import {
   createProvenanceAttachment,
   formatRepositoryName,
   computeSha256Digest,
-  signatureAnnotation,
+  cosignSignatureAnnotation,
   createSignatureAttachment,
   type ArtifactLayer,
   type ArtifactSubject,
@@ -46,7 +46,7 @@ export async function createProvenanceAttachments(
   const statement = createProvenanceStatement(signed, build)
   if (!key) return [bill, createProvenanceAttachment(image, statement)]
   const attestations = await fetchSignedLayers(registry, image, 'att')
-  const isAttested = await isAttestedBy(registry, image, attestations, key)
+  const isAttested = await isImageAttestedByKey(registry, image, attestations, key)
   return [
     bill,
     ...(isAttested
@@ -62,11 +62,11 @@ export async function isSignedAndAttested(
   key: SigningKey,
 ): Promise<boolean> {
   if ((await createMissingSignature(registry, image, key)) !== undefined) return false
-  return isAttestedBy(registry, image, await fetchSignedLayers(registry, image, 'att'), key)
+  return isImageAttestedByKey(registry, image, await fetchSignedLayers(registry, image, 'att'), key)
 }
 
 /** One attestation by the key is enough, because an image is built once even if it is published several times. */
-async function isAttestedBy(
+async function isImageAttestedByKey(
   registry: ProvenanceReader,
   image: ArtifactSubject,
   layers: readonly ArtifactLayer[],
@@ -107,7 +107,7 @@ export async function createMissingSignature(
   const present = await fetchSignedLayers(registry, image, 'sig')
   const digest = computeSha256Digest(payload)
   const isSigned = present.some((layer) => {
-    const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
+    const signature = decodeBase64(layer.annotations?.[cosignSignatureAnnotation] ?? '')
     return (
       layer.digest === digest && typeof signature !== 'number' && key.verifier.verifies(payload, signature)
     )

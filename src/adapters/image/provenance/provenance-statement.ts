@@ -1,6 +1,6 @@
 // SLSA provenance v1 as an in-toto statement. Pure.
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { parseClaim } from './parse-claim.ts'
+import { parseJsonClaim } from './parse-claim.ts'
 import type { SignedImage } from './simple-signing.ts'
 
 export const slsaProvenanceType = 'https://slsa.dev/provenance/v1'
@@ -109,7 +109,7 @@ export function parseProvenance(
   bytes: Uint8Array,
   image: SignedImage,
 ): { readonly provenance: ImageProvenance } | { readonly problem: string } {
-  const read = parseClaim<InTotoStatement>(bytes, statementShape, 'its statement')
+  const read = parseJsonClaim<InTotoStatement>(bytes, statementShape, 'its statement')
   if ('problem' in read) return read
   const { claim: statement } = read
   if (!acceptedStatementTypes.has(statement._type)) return { problem: 'it is not an in-toto statement' }

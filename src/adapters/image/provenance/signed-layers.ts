@@ -8,7 +8,7 @@ import { formatCosignTag, type ArtifactLayer } from './provenance-artifacts.ts'
 /** cosign's own limit. */
 const maxSignedLayers = 1000
 /** The total size of all payloads. A hundred signatures and attestations take about a megabyte. */
-const maxPayloadBytes = 64 * 1024 * 1024
+const maxTotalSignedPayloadBytes = 64 * 1024 * 1024
 
 const signedLayersShape: JsonShape = {
   fields: {
@@ -50,16 +50,16 @@ export async function fetchSignedLayers(
   }
   if (layers.length > maxSignedLayers)
     throw new RegistryError('unsupported', `the tag ${reference.tag} has more than ${maxSignedLayers} layers`)
-  if (layers.reduce((sum, { size }) => sum + size, 0) > maxPayloadBytes)
+  if (layers.reduce((sum, { size }) => sum + size, 0) > maxTotalSignedPayloadBytes)
     throw new RegistryError(
       'unsupported',
-      `the layers of the tag ${reference.tag} have more than ${maxPayloadBytes} bytes`,
+      `the layers of the tag ${reference.tag} have more than ${maxTotalSignedPayloadBytes} bytes`,
     )
   return layers
 }
 
 /** Failures that concern one layer only. */
-const layerErrorCodes: ReadonlySet<string> = new Set([
+const singleLayerErrorCodes: ReadonlySet<string> = new Set([
   'missing',
   'digest-mismatch',
   'too-large',
@@ -67,7 +67,7 @@ const layerErrorCodes: ReadonlySet<string> = new Set([
 ])
 
 /** A layer's payload, or the reason why it is unavailable. A manifest may list a layer that does not exist. */
-export async function fetchPayload(
+export async function fetchSignedLayerPayload(
   registry: Pick<RegistryClient, 'fetchBlob'>,
   at: ImageReference,
   layer: ArtifactLayer,
@@ -75,7 +75,7 @@ export async function fetchPayload(
   try {
     return await registry.fetchBlob(at, layer)
   } catch (error) {
-    if (!(error instanceof RegistryError) || !layerErrorCodes.has(error.code)) throw error
+    if (!(error instanceof RegistryError) || !singleLayerErrorCodes.has(error.code)) throw error
     return { problem: `its payload is unavailable: ${error.message}` }
   }
 }

@@ -15,24 +15,24 @@ export interface VerifyingKey {
 }
 
 /** The message describes the problem and never quotes the key. */
-class KeyError extends Error {
+class SigningKeyError extends Error {
   override readonly name = 'KeyError'
 }
 
-const encryptedKeyLabels = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
+const encryptedKeyPemLabels = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
 
 /** `password` is for encrypted keys. An empty string means no password, as in cosign. */
 export async function openSigningKey(pem: string, password = ''): Promise<SigningKey> {
   const { label, body } = parsePem(pem)
-  const der = encryptedKeyLabels.includes(label) ? await decryptPrivateKey(body, password) : body
-  if (!encryptedKeyLabels.includes(label) && label !== 'PRIVATE KEY')
-    throw new KeyError(`the file contains a ${label}, which cannot be used for signing`)
+  const der = encryptedKeyPemLabels.includes(label) ? await decryptPrivateKey(body, password) : body
+  if (!encryptedKeyPemLabels.includes(label) && label !== 'PRIVATE KEY')
+    throw new SigningKeyError(`the file contains a ${label}, which cannot be used for signing`)
   let key: KeyObject
   try {
     key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
   } catch {
     // Drops the cause, because it may quote the key.
-    throw new KeyError('the private key cannot be parsed')
+    throw new SigningKeyError('the private key cannot be parsed')
   }
   const algorithm = getHashAlgorithm(key)
   return {
@@ -45,12 +45,12 @@ export async function openSigningKey(pem: string, password = ''): Promise<Signin
 export function openVerifyingKey(pem: string): VerifyingKey {
   const { label, body } = parsePem(pem)
   if (label !== 'PUBLIC KEY')
-    throw new KeyError(`the file contains a ${label}; use the public key (cosign.pub) to verify`)
+    throw new SigningKeyError(`the file contains a ${label}; use the public key (cosign.pub) to verify`)
   let key: KeyObject
   try {
     key = createPublicKey({ key: Buffer.from(body), format: 'der', type: 'spki' })
   } catch {
-    throw new KeyError('the public key cannot be parsed')
+    throw new SigningKeyError('the public key cannot be parsed')
   }
   return createVerifyingKey(key)
 }
@@ -70,11 +70,11 @@ function getHashAlgorithm(key: KeyObject): 'sha256' | null {
   if (kind === 'ed25519') return null
   if (kind === 'ec') {
     if (allowedCurves.has(namedCurve)) return 'sha256'
-    throw new KeyError('cosign does not support the elliptic curve of the key')
+    throw new SigningKeyError('cosign does not support the elliptic curve of the key')
   }
-  if (kind !== 'rsa') throw new KeyError('cosign does not support this type of key')
+  if (kind !== 'rsa') throw new SigningKeyError('cosign does not support this type of key')
   if ((modulusLength ?? 0) >= minRsaBits) return 'sha256'
-  throw new KeyError(`the RSA key is too weak; it must have at least ${minRsaBits} bits`)
+  throw new SigningKeyError(`the RSA key is too weak; it must have at least ${minRsaBits} bits`)
 }
 
 function parsePem(pem: string): { readonly label: string; readonly body: Uint8Array } {
@@ -82,7 +82,7 @@ function parsePem(pem: string): { readonly label: string; readonly body: Uint8Ar
     /^\s*-----BEGIN (?<label>[A-Z ]+)-----\r?\n(?<body>[A-Za-z0-9+/=\r\n]+)-----END \k<label>-----\s*$/.exec(
       pem,
     )
-  if (!found?.groups) throw new KeyError('the file must contain exactly one key in PEM format')
+  if (!found?.groups) throw new SigningKeyError('the file must contain exactly one key in PEM format')
   const { label = '', body = '' } = found.groups
   return { label, body: Buffer.from(body, 'base64') }
 }
@@ -119,20 +119,20 @@ async function decryptPrivateKey(body: Uint8Array, password: string): Promise<Ui
   try {
     file = parseStrictJson(body, encryptedKeyShape)
   } catch {
-    throw new KeyError('the file is not an encrypted cosign key')
+    throw new SigningKeyError('the file is not an encrypted cosign key')
   }
   const { N, r, p } = file.kdf?.params ?? {}
   const isKnown = file.kdf?.name === 'scrypt' && file.cipher?.name === 'nacl/secretbox'
   if (!isKnown || !allowedScryptParameters.has([N, r, p].join()))
-    throw new KeyError('the key uses an unsupported encryption')
+    throw new SigningKeyError('the key uses an unsupported encryption')
   const salt = Buffer.from(file.kdf?.salt ?? '', 'base64')
   const nonce = Buffer.from(file.cipher?.nonce ?? '', 'base64')
-  if (nonce.length !== 24) throw new KeyError('the key uses an unsupported encryption')
+  if (nonce.length !== 24) throw new SigningKeyError('the key uses an unsupported encryption')
   const secret = await deriveKey(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
   try {
     return xsalsa20poly1305(secret, nonce).decrypt(Buffer.from(file.ciphertext ?? '', 'base64'))
   } catch {
-    throw new KeyError('the password for the key is incorrect')
+    throw new SigningKeyError('the password for the key is incorrect')
   }
 }
 

@@ -2,7 +2,7 @@
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import { marshalObject, marshalString } from '@catalog-bot/fbc/go/json/marshal'
 import type { JsonShape } from '../../registry/strict-json.ts'
-import { parseClaim } from './parse-claim.ts'
+import { parseJsonClaim } from './parse-claim.ts'
 
 export const simpleSigningMediaType = 'application/vnd.dev.cosign.simplesigning.v1+json'
 const cosignSignatureType = 'cosign container image signature'
@@ -52,8 +52,8 @@ interface SimpleSigningPayload {
  * The reason why a payload does not match this image; undefined if it matches. Stricter than cosign, which ignores the
  * name. A signature for one repository must not count for another with the same bytes.
  */
-export function findPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
-  const read = parseClaim<SimpleSigningPayload>(payload, signingPayloadShape, 'its payload')
+export function findSigningPayloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
+  const read = parseJsonClaim<SimpleSigningPayload>(payload, signingPayloadShape, 'its payload')
   if ('problem' in read) return read.problem
   const { type, image: signed, identity } = read.claim.critical ?? {}
   if (type !== cosignSignatureType) return 'its payload is not an image signature'

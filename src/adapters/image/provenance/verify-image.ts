@@ -6,12 +6,12 @@ import type { RegistryClient } from '../../registry/registry-client.ts'
 import {
   fetchPlatformManifests,
   formatRepositoryName,
-  signatureAnnotation,
+  cosignSignatureAnnotation,
   type ArtifactLayer,
 } from './provenance-artifacts.ts'
-import { envelopeType, verifyEnvelope } from './dsse-envelope.ts'
-import { findPayloadProblem, simpleSigningMediaType, type SignedImage } from './simple-signing.ts'
-import { fetchPayload, fetchSignedLayers } from './signed-layers.ts'
+import { dsseEnvelopeMediaType, verifyEnvelope } from './dsse-envelope.ts'
+import { findSigningPayloadProblem, simpleSigningMediaType, type SignedImage } from './simple-signing.ts'
+import { fetchSignedLayerPayload, fetchSignedLayers } from './signed-layers.ts'
 import type { VerifyingKey } from './signing-key.ts'
 import { parseProvenance, type ImageProvenance } from './provenance-statement.ts'
 
@@ -91,7 +91,7 @@ async function verifySignatures(
 }
 
 /** cosign rejects invalid certificates even with a key, so signatures with certificates are not accepted. */
-const certificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
+const cosignCertificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
 
 function findSignedLayerProblem(
   layer: ArtifactLayer,
@@ -100,7 +100,7 @@ function findSignedLayerProblem(
 ): string | undefined {
   if (layer.mediaType !== mediaType) return `its media type ${layer.mediaType} is unexpected`
   if (layer.size > maxBytes) return `it has more than ${maxBytes} bytes`
-  if (certificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
+  if (cosignCertificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
     return 'it uses a certificate'
   return undefined
 }
@@ -114,12 +114,12 @@ async function findSignatureProblem(
 ): Promise<string | undefined> {
   const problem = findSignedLayerProblem(layer, simpleSigningMediaType, maxSignaturePayloadBytes)
   if (problem !== undefined) return problem
-  const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
+  const signature = decodeBase64(layer.annotations?.[cosignSignatureAnnotation] ?? '')
   if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
-  const payload = await fetchPayload(registry, at, layer)
+  const payload = await fetchSignedLayerPayload(registry, at, layer)
   if ('problem' in payload) return payload.problem
   if (!key.verifies(payload, signature)) return 'it was not made with this key'
-  return findPayloadProblem(payload, image)
+  return findSigningPayloadProblem(payload, image)
 }
 
 /** The attestation's provenance for the image, or the reason for rejecting it. */
@@ -130,9 +130,9 @@ export async function fetchAttestation(
   image: SignedImage,
   key: VerifyingKey,
 ): Promise<{ readonly provenance: ImageProvenance } | { readonly problem: string }> {
-  const problem = findSignedLayerProblem(layer, envelopeType, maxEnvelopeBytes)
+  const problem = findSignedLayerProblem(layer, dsseEnvelopeMediaType, maxEnvelopeBytes)
   if (problem !== undefined) return { problem }
-  const envelope = await fetchPayload(registry, at, layer)
+  const envelope = await fetchSignedLayerPayload(registry, at, layer)
   if ('problem' in envelope) return envelope
   const opened = verifyEnvelope(envelope, key)
   return 'problem' in opened ? opened : parseProvenance(opened.statement, image)

@@ -39,7 +39,7 @@ export interface RegistryHttpRequest {
   readonly signal?: AbortSignalLike | undefined
 }
 
-export type AuthorizedExchange = (request: RegistryHttpRequest) => Promise<TransportReply>
+export type AuthorizedRegistryExchange = (request: RegistryHttpRequest) => Promise<TransportReply>
 
 type KnownAuthScheme =
   | { readonly scheme: 'basic' }
@@ -48,15 +48,15 @@ type KnownAuthScheme =
 /** The maximum rights of a token, even if the registry's challenge asks for more. */
 export type RegistryTokenRights = 'pull' | 'pull,push' | 'delete'
 
-export function createAuthorizedExchange(
+export function createAuthorizedRegistryExchange(
   transport: Transport,
   tokens: TokenService,
   sources: readonly CredentialSource[],
   rights: RegistryTokenRights = 'pull',
-): AuthorizedExchange {
+): AuthorizedRegistryExchange {
   // The challenge of each host, so that a token is ready before the first request to the next repository.
   const knownSchemes = new Map<string, KnownAuthScheme>()
-  const originOf = createOriginResolver(transport)
+  const originOf = createRegistryOriginResolver(transport)
 
   return async (request) => {
     const { endpoint, signal } = request
@@ -145,7 +145,7 @@ export function createAuthorizedExchange(
     origin: string,
     signal: AbortSignalLike | undefined,
   ): Promise<Challenge | undefined> {
-    const own = chooseChallenge(parseChallenges(reply.headers.get('www-authenticate') ?? []))
+    const own = selectSupportedAuthChallenge(parseChallenges(reply.headers.get('www-authenticate') ?? []))
     if (own) return own
     // Some proxies send their challenge only for `/v2/`.
     const ping = await transport.exchange({
@@ -157,7 +157,7 @@ export function createAuthorizedExchange(
       signal,
     })
     return ping.status === 401
-      ? chooseChallenge(parseChallenges(ping.headers.get('www-authenticate') ?? []))
+      ? selectSupportedAuthChallenge(parseChallenges(ping.headers.get('www-authenticate') ?? []))
       : undefined
   }
 }
@@ -166,7 +166,7 @@ export function createAuthorizedExchange(
 const maxCachedOrigins = 1000
 
 /** Maps `quay.io` to `https://quay.io`. Throws `blocked` unless it is a plain host name. */
-function createOriginResolver(transport: Transport): (host: string) => string {
+function createRegistryOriginResolver(transport: Transport): (host: string) => string {
   const known = new Map<string, string>()
   return (host) => {
     const found = known.get(host)
@@ -198,7 +198,7 @@ function restrictScope(scope: string, rights: RegistryTokenRights): string {
     .join(' ')
 }
 
-function chooseChallenge(challenges: readonly Challenge[]): Challenge | undefined {
+function selectSupportedAuthChallenge(challenges: readonly Challenge[]): Challenge | undefined {
   return (
     challenges.find(({ scheme, parameters }) => scheme === 'bearer' && parameters.has('realm')) ??
     challenges.find(({ scheme }) => scheme === 'basic')

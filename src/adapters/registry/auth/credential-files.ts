@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import {
   createCachedHelperQuery,
-  type QueryCredentialHelper,
+  type CredentialHelperQuery,
   type CredentialHelperOptions,
 } from './credential-helper.ts'
 import type { CredentialSource } from './credentials.ts'
@@ -13,7 +13,7 @@ import { createDockerConfigCredentials, parseDockerConfig } from './docker-confi
 import { RegistryError } from '../registry-error.ts'
 
 // Milliseconds between checks for a changed file.
-const recheckIntervalMs = 10_000
+const credentialFileRecheckIntervalMs = 10_000
 
 /**
  * Credentials from `PULL_SECRETS`, then from docker's and podman's files, in that order. Skips missing files. Rejects
@@ -56,7 +56,10 @@ export async function loadMountedPullSecrets(
 ): Promise<readonly CredentialSource[]> {
   // A helper named in a cluster secret runs as a local program like any other.
   const queryHelper = createCachedHelperQuery(options)
-  const folders = [directory, ...(await listFolders(directory)).map((folder) => join(directory, folder))]
+  const folders = [
+    directory,
+    ...(await listVisibleDirectoryNames(directory)).map((folder) => join(directory, folder)),
+  ]
   const sources: CredentialSource[] = []
   for (const folder of folders)
     for (const name of ['.dockerconfigjson', '.dockercfg']) {
@@ -84,7 +87,7 @@ export async function loadCredentialFile(
 /** Undefined if the file does not exist. Rejects if it cannot be used. */
 async function openCredentialFile(
   path: string,
-  queryHelper: QueryCredentialHelper,
+  queryHelper: CredentialHelperQuery,
   now: () => number = () => performance.now(),
 ): Promise<CredentialSource | undefined> {
   let version = await readFileFingerprint(path)
@@ -95,7 +98,7 @@ async function openCredentialFile(
   let checkedAt = now()
   return {
     async find(host, repository) {
-      if (now() - checkedAt >= recheckIntervalMs) {
+      if (now() - checkedAt >= credentialFileRecheckIntervalMs) {
         checkedAt = now()
         const found = await readFileFingerprint(path)
         // A missing file keeps its last content: it is being replaced, or the registry will soon reject the
@@ -130,7 +133,7 @@ async function readCredentialFile(path: string): Promise<string> {
   }
 }
 
-async function listFolders(directory: string): Promise<readonly string[]> {
+async function listVisibleDirectoryNames(directory: string): Promise<readonly string[]> {
   try {
     // Kubernetes keeps the real files in folders that start with ".." and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort()

@@ -13,22 +13,25 @@ export interface CredentialHelperOptions {
 }
 
 /** Asks a helper by name for a server's credential, or returns the cached answer. */
-export type QueryCredentialHelper = (name: string, server: string) => Promise<RegistryCredential>
+export type CredentialHelperQuery = (name: string, server: string) => Promise<RegistryCredential>
 
 // Cloud helpers call their cloud for each query. Cloud tokens are valid for 12 hours.
-const helperAnswerTtlMs = 3_600_000
+const helperCredentialTtlMs = 3_600_000
 // Long enough that a catalog's references do not each wait for the same broken program.
 const helperFailureTtlMs = 5_000
 
 /** Caches each server's answer for an hour, and a failure for five seconds. */
-export function createCachedHelperQuery(options: CredentialHelperOptions = {}): QueryCredentialHelper {
+export function createCachedHelperQuery(options: CredentialHelperOptions = {}): CredentialHelperQuery {
   const now = options.now ?? (() => performance.now())
   const known = new Map<string, { readonly answer: Promise<RegistryCredential>; until: number }>()
   return (name, server) => {
     const key = JSON.stringify([name, server])
     const found = known.get(key)
     if (found && found.until > now()) return found.answer
-    const entry = { answer: queryCredentialHelper(name, server, options), until: now() + helperAnswerTtlMs }
+    const entry = {
+      answer: queryCredentialHelper(name, server, options),
+      until: now() + helperCredentialTtlMs,
+    }
     known.set(key, entry)
     // The caller handles the failure; this only shortens how long it is cached.
     entry.answer.catch(() => (entry.until = now() + helperFailureTtlMs))

@@ -29,7 +29,7 @@ export async function findCredential(
   return anonymousCredential
 }
 
-export function createFixedCredentials(
+export function createStaticCredentialSource(
   byHost: Readonly<Record<string, RegistryCredential>>,
 ): CredentialSource {
   const known = new Map(Object.entries(byHost).map(([host, value]) => [host.toLowerCase(), value]))

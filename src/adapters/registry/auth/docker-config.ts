@@ -1,5 +1,5 @@
 // Parses docker's and podman's credential files and Kubernetes pull secrets, which share one format.
-import { createCachedHelperQuery, type QueryCredentialHelper } from './credential-helper.ts'
+import { createCachedHelperQuery, type CredentialHelperQuery } from './credential-helper.ts'
 import type { RegistryCredential, CredentialSource } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
 
@@ -30,7 +30,7 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
     throw new RegistryError('credentials', `${name} is not valid JSON`)
   }
   const top = requireObject(data, name)
-  const isOld = !['auths', 'credsStore', 'credHelpers'].some((key) => key in top) && isAuthsMap(top)
+  const isOld = !['auths', 'credsStore', 'credHelpers'].some((key) => key in top) && isDockercfgAuthMap(top)
   const auths = isOld ? top : top['auths'] === undefined ? {} : requireObject(top['auths'], `${name}, auths`)
   const helpers =
     top['credHelpers'] === undefined ? {} : requireObject(top['credHelpers'], `${name}, credHelpers`)
@@ -55,7 +55,7 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
 /** Looks in `credHelpers`, then `credsStore`, then at the most specific key of `auths`. */
 export function createDockerConfigCredentials(
   config: DockerConfig,
-  queryHelper: QueryCredentialHelper = createCachedHelperQuery(),
+  queryHelper: CredentialHelperQuery = createCachedHelperQuery(),
 ): CredentialSource {
   return {
     async find(host, repository) {
@@ -121,7 +121,7 @@ function requireObject(value: unknown, name: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-function isAuthsMap(top: Record<string, unknown>): boolean {
+function isDockercfgAuthMap(top: Record<string, unknown>): boolean {
   const entries = Object.values(top)
   return (
     entries.length > 0 &&

@@ -72,16 +72,19 @@ const knownTokenHosts: Readonly<Record<string, readonly string[]>> = {
 
 /** Throws a RangeError for an invalid CIDR in the options. */
 export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
-  const plainHttp = new Set((options.plainHttp ?? []).map(toLower))
-  const only = options.onlyHosts && new Set(options.onlyHosts.map(toLower))
+  const plainHttp = new Set((options.plainHttp ?? []).map(lowercaseText))
+  const only = options.onlyHosts && new Set(options.onlyHosts.map(lowercaseText))
   const ports = new Set(options.ports ?? defaultAllowedPorts)
   const denied = [...alwaysDeniedRanges, ...(options.deniedAddresses ?? [])].map(parseCidr)
   const internal = new Map(
-    Object.entries(options.internal ?? {}).map(([host, cidrs]) => [toLower(host), cidrs.map(parseCidr)]),
+    Object.entries(options.internal ?? {}).map(([host, cidrs]) => [
+      lowercaseText(host),
+      cidrs.map(parseCidr),
+    ]),
   )
   const tokenHosts = new Map(
     [...Object.entries(knownTokenHosts), ...Object.entries(options.tokenHosts ?? {})].map(
-      ([host, realms]) => [toLower(host), realms.map(toLower)] as const,
+      ([host, realms]) => [lowercaseText(host), realms.map(lowercaseText)] as const,
     ),
   )
   const listedPorts = new Set([...plainHttp, ...internal.keys()].filter((host) => /:\d+$/.test(host)))
@@ -143,11 +146,11 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
       for (const address of addresses) checkAddress(hostname, port, address)
     },
     schemeOf(host) {
-      const name = toLower(host)
+      const name = lowercaseText(host)
       return plainHttp.has(name) || plainHttp.has(`${name}:80`) ? 'http:' : 'https:'
     },
     mayShareCredentials(host, realm) {
-      const name = toLower(host)
+      const name = lowercaseText(host)
       const realmHost = realm.host.toLowerCase()
       if (realmHost === name) return true
       if (tokenHosts.get(name)?.includes(realmHost)) return true
@@ -158,7 +161,7 @@ export function createEgressPolicy(options: EgressOptions = {}): EgressPolicy {
         realmHost.endsWith(`.${name.replace(/:443$/, '')}`)
       )
     },
-    certificateOf: (hostname) => options.certificates?.[toLower(hostname)],
+    certificateOf: (hostname) => options.certificates?.[lowercaseText(hostname)],
     proxyTo(hostname, port) {
       const { proxy: egressProxy } = options
       const url = new URL(`https://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`)
@@ -198,6 +201,6 @@ function createBlockedHostError(message: string): RegistryError {
   return new RegistryError('blocked', message)
 }
 
-function toLower(text: string): string {
+function lowercaseText(text: string): string {
   return text.toLowerCase()
 }

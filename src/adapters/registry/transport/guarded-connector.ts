@@ -10,7 +10,7 @@ import { RegistryError } from '../registry-error.ts'
 import type { ProxyServer } from '../../../ports/proxy.ts'
 
 /** A proxy's reply to CONNECT is a few lines. */
-const maxProxyHeadBytes = 16 * 1024
+const maxProxyResponseHeaderBytes = 16 * 1024
 
 /** Every address of a name, in the order to try them. Rejects if the name has no address. */
 export type ResolveHostname = (hostname: string) => Promise<readonly string[]>
@@ -125,7 +125,7 @@ async function openProxyTunnel(
       const onData = (piece: Buffer) => {
         head = Buffer.concat([head, piece])
         const end = head.indexOf('\r\n\r\n')
-        if (end < 0 && head.length <= maxProxyHeadBytes) return
+        if (end < 0 && head.length <= maxProxyResponseHeaderBytes) return
         socket.off('data', onData)
         socket.pause()
         clearTimeout(timer)

@@ -3,19 +3,19 @@
 import { createRejectedArchiveError } from './tar-header.ts'
 import type { TarEntry } from './tar-reader.ts'
 
-type LeafNode =
+type LayerLeafNode =
   | { readonly kind: 'file'; readonly bytes: Uint8Array }
   | { readonly kind: 'symlink'; readonly target: string }
   | { readonly kind: 'dropped' | 'special' }
-interface DirectoryNode {
+interface LayerDirectoryNode {
   readonly kind: 'directory'
-  readonly children: Map<string, LayeredNode>
+  readonly children: Map<string, LayerTreeNode>
 }
 /** `layer` is the last layer with the entry or something below it. */
-type LayeredNode = (LeafNode | DirectoryNode) & { layer: number }
+type LayerTreeNode = (LayerLeafNode | LayerDirectoryNode) & { layer: number }
 
 /** Longer link chains are loops or abuse. */
-const maxLinkDepth = 8
+const maxSymlinkDepth = 8
 
 const opaqueWhiteout = '.wh..wh..opq'
 const whiteoutPrefix = '.wh.'
@@ -36,14 +36,14 @@ export interface LayeredFiles {
 
 export function createLayeredFiles(): LayeredFiles {
   let layer = 0
-  const root: DirectoryNode & { layer: number } = { kind: 'directory', children: new Map(), layer }
+  const root: LayerDirectoryNode & { layer: number } = { kind: 'directory', children: new Map(), layer }
   // Paths with entries in this layer, which opm keeps in an opaque directory.
   let entered = new Set<string>()
   let madeOpaque = new Set<string>()
 
   /** The directory of a path, created if missing. Never writes through a link or file. */
-  function ensureParent(path: string): DirectoryNode {
-    let directory: DirectoryNode & { layer: number } = root
+  function ensureParent(path: string): LayerDirectoryNode {
+    let directory: LayerDirectoryNode & { layer: number } = root
     const parts = path.split('/')
     for (const [index, part] of parts.slice(0, -1).entries()) {
       const quotedPath = () => JSON.stringify(parts.slice(0, index + 1).join('/'))
@@ -61,7 +61,7 @@ export function createLayeredFiles(): LayeredFiles {
     return directory
   }
 
-  function put(path: string, node: LeafNode | Omit<DirectoryNode, 'children'>): void {
+  function put(path: string, node: LayerLeafNode | Omit<LayerDirectoryNode, 'children'>): void {
     const { children } = ensureParent(path)
     const name = getBaseName(path)
     entered.add(path)
@@ -74,7 +74,7 @@ export function createLayeredFiles(): LayeredFiles {
   function hardLink(path: string, target: string): void {
     // opm removes any entry with the link's name first, even its target.
     ensureParent(path).children.delete(getBaseName(path))
-    let source: LayeredNode | undefined = root
+    let source: LayerTreeNode | undefined = root
     for (const part of target.split('/')) {
       if (source?.kind === 'symlink') break
       source = source?.kind === 'directory' ? source.children.get(part) : undefined
@@ -108,7 +108,7 @@ export function createLayeredFiles(): LayeredFiles {
   }
 
   /** Like opm, keeps entries of this layer and their parent directories. */
-  function removeLowerEntries({ children }: DirectoryNode, prefix: string): void {
+  function removeLowerEntries({ children }: LayerDirectoryNode, prefix: string): void {
     for (const [name, child] of children) {
       const path = prefix + name
       if (entered.has(path)) {
@@ -125,17 +125,17 @@ export function createLayeredFiles(): LayeredFiles {
   function resolvePath(
     path: string,
     depth = 0,
-  ): { readonly path: string; readonly node: LayeredNode } | undefined {
+  ): { readonly path: string; readonly node: LayerTreeNode } | undefined {
     const parts = path === '' ? [] : path.split('/')
-    let node: LayeredNode = root
+    let node: LayerTreeNode = root
     for (const [index, part] of parts.entries()) {
-      const child: LayeredNode | undefined = node.kind === 'directory' ? node.children.get(part) : undefined
+      const child: LayerTreeNode | undefined = node.kind === 'directory' ? node.children.get(part) : undefined
       if (!child) return undefined
       if (child.kind === 'symlink') {
-        if (depth >= maxLinkDepth) return undefined
+        if (depth >= maxSymlinkDepth) return undefined
         const here = parts.slice(0, index)
         const found = resolvePath(
-          [...resolveLink(here, part, child.target), ...parts.slice(index + 1)].join('/'),
+          [...resolveSymlinkTarget(here, part, child.target), ...parts.slice(index + 1)].join('/'),
           depth + 1,
         )
         // The operating system does not treat `file/` as a file.
@@ -166,20 +166,20 @@ export function createLayeredFiles(): LayeredFiles {
       else if (entry.kind === 'hardlink') hardLink(path, entry.target)
       else put(path, entry)
     },
-    paths: () => listPathsBelow(root, ''),
+    paths: () => listDescendantPaths(root, ''),
     filesBelow(directories) {
       const found = new Map<string, Uint8Array>()
       for (const directory of directories) {
         const start = resolvePath(directory)
         if (!start) {
           // A missing directory is allowed. A dangling link is not, because it may resolve elsewhere.
-          if (!isMissingPath(root, directory))
+          if (!isPathMissingWithoutSymlink(root, directory))
             throw createRejectedArchiveError(`${JSON.stringify(directory)} is a dangling link`)
           continue
         }
         if (start.node.kind !== 'directory') continue
         const prefix = start.path === '' ? '' : `${start.path}/`
-        for (const path of listPathsBelow(start.node, prefix)) {
+        for (const path of listDescendantPaths(start.node, prefix)) {
           const shown = directory === '' ? path : `${directory}/${path.slice(prefix.length)}`
           const bytes = contentOf(path, shown)
           if (bytes) found.set(shown, bytes)
@@ -207,16 +207,16 @@ function getBaseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function* listPathsBelow(directory: DirectoryNode, prefix: string): Generator<string> {
+function* listDescendantPaths(directory: LayerDirectoryNode, prefix: string): Generator<string> {
   for (const [name, child] of directory.children) {
     yield prefix + name
-    if (child.kind === 'directory') yield* listPathsBelow(child, `${prefix}${name}/`)
+    if (child.kind === 'directory') yield* listDescendantPaths(child, `${prefix}${name}/`)
   }
 }
 
 /** Whether a path is missing without any link along it. */
-function isMissingPath(root: DirectoryNode, path: string): boolean {
-  let node: LayeredNode | DirectoryNode | undefined = root
+function isPathMissingWithoutSymlink(root: LayerDirectoryNode, path: string): boolean {
+  let node: LayerTreeNode | LayerDirectoryNode | undefined = root
   for (const part of path.split('/')) {
     if (node?.kind === 'symlink') return false
     node = node?.kind === 'directory' ? node.children.get(part) : undefined
@@ -225,7 +225,7 @@ function isMissingPath(root: DirectoryNode, path: string): boolean {
 }
 
 /** A link's target from the root of the tree. Throws if it is ambiguous. */
-function resolveLink(directory: readonly string[], name: string, target: string): readonly string[] {
+function resolveSymlinkTarget(directory: readonly string[], name: string, target: string): readonly string[] {
   const link = JSON.stringify([...directory, name].join('/'))
   // In a container, the target is relative to the image's root. For opm, it is relative to the machine's root.
   if (target.startsWith('/'))

@@ -9,8 +9,8 @@ import { optionalRuleIds } from '@catalog-bot/bundle/content-rules'
 import { unreadableBundle } from '@catalog-bot/bundle/rules/reported-rules'
 import { validateBundle } from '@catalog-bot/bundle/validate-bundle'
 import { bulkyPropertyTypes } from '@catalog-bot/fbc/template/find-drift'
-import { computeInstallFacts, type InstallFacts } from '../../../checks/install/install-facts.ts'
-import type { BundleAnswer } from '../../../checks/questions.ts'
+import { computeBundleInstallFacts, type BundleInstallFacts } from '../../../checks/install/install-facts.ts'
+import type { BundleImageAnswer } from '../../../checks/questions.ts'
 import { compareFindings, type Finding } from '@catalog-bot/findings/finding'
 import { selectMostSevereFindings } from '@catalog-bot/findings/most-important'
 import { createFinding } from '@catalog-bot/findings/rule'
@@ -22,8 +22,8 @@ import { computeGzippedSize } from './gzipped-size.ts'
  */
 export const bundleReaderVersion = 13
 
-export type BundleReading = Omit<
-  Extract<BundleAnswer, { readonly kind: 'bundle' }>,
+export type BundleReadResult = Omit<
+  Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
   'kind' | 'digest' | 'install'
 >
 
@@ -31,30 +31,34 @@ export type BundleReading = Omit<
  * The result of one pull: the content, and the outcome of installing it. Cached separately because few callers need
  * both.
  */
-export interface BundleReadingWithInstall extends BundleReading {
-  readonly install: InstallFacts
+export interface BundleReadAndInstallResult extends BundleReadResult {
+  readonly install: BundleInstallFacts
 }
 
 // An evaluation holds the readings of all its bundles. Typical readings have a few kilobytes. Applies separately to the
 // rules that always count and to the others.
-const maxFindings = 100
+const maxBundleFindings = 100
 /** Characters of JSON, separately for content and findings. */
-const maxJsonCharacters = 512 * 1024
-const maxQuotedLength = 1000
+const maxBundleJsonCharacters = 512 * 1024
+const maxQuotedFactLength = 1000
 
 export function readBundleFiles(
   files: BundleFiles,
   labels: Readonly<Record<string, string>> = {},
-): BundleReadingWithInstall {
+): BundleReadAndInstallResult {
   return {
-    ...toBundleReading(files),
+    ...toBundleReadResult(files),
     install: truncateInstallFacts(
-      computeInstallFacts(files, { labels, packedSize: computeGzippedSize, maxCrdLength: maxJsonCharacters }),
+      computeBundleInstallFacts(files, {
+        labels,
+        packedSize: computeGzippedSize,
+        maxCrdLength: maxBundleJsonCharacters,
+      }),
     ),
   }
 }
 
-function toBundleReading(files: BundleFiles): BundleReading {
+function toBundleReadResult(files: BundleFiles): BundleReadResult {
   const { format, findings } = validateBundle(files, {
     packedSize: computeGzippedSize,
     // The configuration determines later which suites count.
@@ -64,7 +68,7 @@ function toBundleReading(files: BundleFiles): BundleReading {
     findings.filter(({ rule }) => optionalRuleIds.has(rule) === wanted),
   )
   const shown = [usual, optional]
-    .flatMap((some) => selectMostSevereFindings(some ?? [], maxFindings).findings.map(truncateFinding))
+    .flatMap((some) => selectMostSevereFindings(some ?? [], maxBundleFindings).findings.map(truncateFinding))
     .sort(compareFindings)
   const reading = { ...(format !== undefined && { format }), findings: shown }
   const { bundle } = readRegistryBundle(files)
@@ -78,20 +82,20 @@ function toBundleReading(files: BundleFiles): BundleReading {
     relatedImages,
   }
   const csv = reduceCsvToTemplateFields(bundle.csv.data)
-  const described = { ...reading, ...(JSON.stringify(csv).length <= maxJsonCharacters && { csv }) }
-  if (JSON.stringify(content).length <= maxJsonCharacters) return { ...described, content }
-  const reason = `its properties and related images are larger than ${maxJsonCharacters} characters`
+  const described = { ...reading, ...(JSON.stringify(csv).length <= maxBundleJsonCharacters && { csv }) }
+  if (JSON.stringify(content).length <= maxBundleJsonCharacters) return { ...described, content }
+  const reason = `its properties and related images are larger than ${maxBundleJsonCharacters} characters`
   return { ...reading, findings: [...shown, createFinding(unreadableBundle, undefined, { reason })] }
 }
 
 /** Facts can be as long as the text that they quote. */
-function truncateInstallFacts(facts: InstallFacts): InstallFacts {
+function truncateInstallFacts(facts: BundleInstallFacts): BundleInstallFacts {
   const truncate = (text: string) =>
-    text.length <= maxQuotedLength ? text : `${text.slice(0, maxQuotedLength)}…`
-  const truncateList = (strings: readonly string[]) => strings.slice(0, maxFindings).map(truncate)
+    text.length <= maxQuotedFactLength ? text : `${text.slice(0, maxQuotedFactLength)}…`
+  const truncateList = (strings: readonly string[]) => strings.slice(0, maxBundleFindings).map(truncate)
   const { unpacked, statement, invalid, manifests, examples, rendering, rukPak, ...others } = facts
-  const truncateFindings = (all: readonly Finding[]) => all.slice(0, maxFindings).map(truncateFinding)
-  const isLong = statement !== undefined && JSON.stringify(statement).length > maxJsonCharacters
+  const truncateFindings = (all: readonly Finding[]) => all.slice(0, maxBundleFindings).map(truncateFinding)
+  const isLong = statement !== undefined && JSON.stringify(statement).length > maxBundleJsonCharacters
   return {
     ...others,
     ...(statement && !isLong && { statement }),
@@ -111,7 +115,9 @@ function truncateInstallFacts(facts: InstallFacts): InstallFacts {
       refusals: truncateList(rendering.refusals),
       open: truncateList(rendering.open),
       findings: truncateFindings(rendering.findings),
-      kinds: rendering.kinds.slice(0, maxFindings).map(([kind, count]) => [truncate(kind), count] as const),
+      kinds: rendering.kinds
+        .slice(0, maxBundleFindings)
+        .map(([kind, count]) => [truncate(kind), count] as const),
     },
     rukPak: truncateList(rukPak),
   }
@@ -119,17 +125,17 @@ function truncateInstallFacts(facts: InstallFacts): InstallFacts {
 
 /** Shortens findings that quote megabytes of untrusted text. */
 function truncateFinding(one: Finding): Finding {
-  if (JSON.stringify(one).length <= maxJsonCharacters / maxFindings / 2) return one
+  if (JSON.stringify(one).length <= maxBundleJsonCharacters / maxBundleFindings / 2) return one
   const { data: _, at, what, ...rest } = one
   return {
     ...rest,
-    what: `${what.slice(0, maxQuotedLength)}…`,
-    ...(at && { at: { ...at, file: at.file.slice(0, maxQuotedLength) } }),
+    what: `${what.slice(0, maxQuotedFactLength)}…`,
+    ...(at && { at: { ...at, file: at.file.slice(0, maxQuotedFactLength) } }),
   }
 }
 
 /** Chart directories among an image's paths, with `` for its root. Only for the helm format. */
-export function findChartDirectories(paths: Iterable<string>): readonly string[] {
+export function findHelmChartDirectories(paths: Iterable<string>): readonly string[] {
   const found: string[] = []
   for (const path of paths) {
     const [directory = '', name, ...more] = path.split('/')

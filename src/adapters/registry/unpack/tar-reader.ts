@@ -35,7 +35,7 @@ export const defaultTarLimits: TarLimits = { entries: 20_000, file: 8 * 1024 * 1
 
 // Linux's own limits. Longer paths cannot exist on disk and are expensive to split.
 const maxPathLength = 4096
-const maxPathPartLength = 255
+const maxPathSegmentLength = 255
 
 export interface TarReader {
   /** Throws a RegistryError `unsupported` at the first violation. */
@@ -156,7 +156,7 @@ export function createTarReader(
   /** Entries without content. If they have a size, some readers skip that many bytes. Go does not. */
   function readBodiless(type: string, path: string, size: number, target: () => string): void {
     if (type === 'S') throw createRejectedArchiveError('it contains sparse files')
-    const kind = kindByBodilessType[type]
+    const kind = entryKindByBodilessType[type]
     if (kind === undefined)
       throw createRejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
     if (size !== 0)
@@ -194,7 +194,7 @@ export function createTarReader(
   }
 }
 
-const kindByBodilessType: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>> = {
+const entryKindByBodilessType: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>> = {
   '1': 'hardlink',
   '2': 'symlink',
   '3': 'special',
@@ -236,9 +236,11 @@ function normalizeEntryPath(name: string): string {
   if (parts.includes('..')) throw createRejectedArchiveError(`${quotePath(name)} points outside the archive`)
   // Characters outside ASCII have up to three bytes in UTF-8.
   if (
-    parts.some((part) => part.length > maxPathPartLength / 3 && Buffer.byteLength(part) > maxPathPartLength)
+    parts.some(
+      (part) => part.length > maxPathSegmentLength / 3 && Buffer.byteLength(part) > maxPathSegmentLength,
+    )
   )
-    throw createRejectedArchiveError(`a path component is longer than ${maxPathPartLength} bytes`)
+    throw createRejectedArchiveError(`a path component is longer than ${maxPathSegmentLength} bytes`)
   return parts.join('/')
 }
 

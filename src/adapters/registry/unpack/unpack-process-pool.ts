@@ -10,14 +10,14 @@ const workerScriptUrl = new URL(`./unpack-process${extname(import.meta.url)}`, i
 
 // Files are outside the heap and have a budget. Parsed content is inside the heap and many times as large. Callers
 // limit concurrency, because each waiting order holds its layers in memory.
-const commonPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100, maxIdleMs: 10_000 }
+const sharedWorkerPoolOptions = { script: workerScriptUrl, processes: 4, maxWaiting: 100, maxIdleMs: 10_000 }
 const unpackWorkerPool = openWorkerPool<UnpackRequest, UnpackResult>({
-  ...commonPoolOptions,
+  ...sharedWorkerPoolOptions,
   heap: 128,
   maxOrders: 1,
 })
 const bundleReaderWorkerPool = openWorkerPool<UnpackRequest, UnpackResult>({
-  ...commonPoolOptions,
+  ...sharedWorkerPoolOptions,
   heap: 512,
   maxOrders: 50,
 })

@@ -1,6 +1,6 @@
 // Unpacks untrusted archives in a separate process, so that they cannot exhaust the main process.
 import { serveWorkerRequests } from '../../workers/answer-orders.ts'
-import type { BundleReadingWithInstall } from './read-bundle-files.ts'
+import type { BundleReadAndInstallResult } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { unpackLayers, type CompressedLayer, type UnpackLimits } from './unpack-layers.ts'
 
@@ -14,7 +14,7 @@ export interface UnpackRequest {
 
 export type UnpackResult =
   | { readonly files: ReadonlyMap<string, Uint8Array> }
-  | { readonly reading: BundleReadingWithInstall }
+  | { readonly reading: BundleReadAndInstallResult }
   | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
 
 async function handleUnpackRequest({
@@ -26,7 +26,8 @@ async function handleUnpackRequest({
   try {
     if (labels === undefined) return { files: await unpackLayers(layers, directories, limits) }
     // Loads the bundle readers only if needed.
-    const { findChartDirectories: chartDirectories, readBundleFiles } = await import('./read-bundle-files.ts')
+    const { findHelmChartDirectories: chartDirectories, readBundleFiles } =
+      await import('./read-bundle-files.ts')
     const files = await unpackLayers(layers, directories, limits, chartDirectories)
     return { reading: readBundleFiles(files, labels) }
   } catch (error) {

@@ -1,19 +1,19 @@
 // Classifies OLM v0's errors by the messages of OLM v0.46.0. The caller's context decides for unknown messages.
-import { getCondition, getListAt, getStringAt, type KubeObject } from './kube-object.ts'
+import { getCondition, getListAtPath, getStringAtPath, type KubeObject } from './kube-object.ts'
 import { transientErrorPattern, type ClusterTestFailure } from './cluster-test-outcome.ts'
 
 export function classifyInstallPlanFailure(plan: KubeObject): ClusterTestFailure {
   const installed = getCondition(plan, 'Installed')
   const message =
-    installed?.message || getStringAt(plan.status, 'message') || (installed?.reason ?? 'no reason given')
+    installed?.message || getStringAtPath(plan.status, 'message') || (installed?.reason ?? 'no reason given')
   const description = `InstallPlan ${plan.metadata.name} failed: ${message}`
-  const unsupported = getListAt(plan.status, 'plan').find(
-    (step) => getStringAt(step, 'status') === 'UnsupportedResource',
+  const unsupported = getListAtPath(plan.status, 'plan').find(
+    (step) => getStringAtPath(step, 'status') === 'UnsupportedResource',
   )
   if (unsupported !== undefined || /contains invalid data|UnsupportedResource/.test(message))
     return {
       code: 'unsupported-kind',
-      says: `${description}${unsupported === undefined ? '' : ` (${getStringAt(unsupported, 'resource', 'kind')} ${getStringAt(unsupported, 'resource', 'name')})`}`,
+      says: `${description}${unsupported === undefined ? '' : ` (${getStringAtPath(unsupported, 'resource', 'kind')} ${getStringAtPath(unsupported, 'resource', 'name')})`}`,
     }
   if (transientErrorPattern.test(message)) return { code: 'api-unreachable', says: description }
   // Another cluster might serve the API.
@@ -55,7 +55,7 @@ export function classifyUnpackFailure(message: string): ClusterTestFailure {
   return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says: description }
 }
 
-const unrecoverableReasons: ReadonlySet<string> = new Set([
+const unrecoverableCsvReasons: ReadonlySet<string> = new Set([
   'InstallComponentFailedNoRetry',
   'InvalidInstallStrategy',
   'InvalidWebhookDescription',
@@ -67,13 +67,13 @@ const unrecoverableReasons: ReadonlySet<string> = new Set([
 ])
 
 /** Whether OLM cannot recover from a failure. */
-export function isUnrecoverableReason(reason: string): boolean {
-  return unrecoverableReasons.has(reason)
+export function isUnrecoverableCsvReason(reason: string): boolean {
+  return unrecoverableCsvReasons.has(reason)
 }
 
 export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
-  const reason = getStringAt(csv.status, 'reason')
-  const message = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${getStringAt(csv.status, 'message')}`
+  const reason = getStringAtPath(csv.status, 'reason')
+  const message = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${getStringAtPath(csv.status, 'message')}`
   switch (reason) {
     case 'InvalidWebhookDescription':
       return { code: 'webhook-invalid', says: message }
@@ -97,7 +97,7 @@ export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
       return { code: 'too-slow', says: message }
     default:
       return {
-        code: transientErrorPattern.test(getStringAt(csv.status, 'message'))
+        code: transientErrorPattern.test(getStringAtPath(csv.status, 'message'))
           ? 'api-unreachable'
           : 'csv-failed',
         says: message,
@@ -107,8 +107,8 @@ export function classifyCsvFailure(csv: KubeObject): ClusterTestFailure {
 
 /** Returns undefined if the ClusterServiceVersion does not report an unmet requirement. */
 export function classifyMissingRequirements(csv: KubeObject): ClusterTestFailure | undefined {
-  const open = getListAt(csv.status, 'requirementStatus').filter((one) => {
-    const status = getStringAt(one, 'status')
+  const open = getListAtPath(csv.status, 'requirementStatus').filter((one) => {
+    const status = getStringAtPath(one, 'status')
     return status !== 'Present' && status !== 'DeploymentFound' && status !== ''
   })
   const [first] = open
@@ -117,11 +117,11 @@ export function classifyMissingRequirements(csv: KubeObject): ClusterTestFailure
     .slice(0, 5)
     .map(
       (one) =>
-        `${getStringAt(one, 'kind')} ${getStringAt(one, 'name')}: ${getStringAt(one, 'message') || getStringAt(one, 'status')}`,
+        `${getStringAtPath(one, 'kind')} ${getStringAtPath(one, 'name')}: ${getStringAtPath(one, 'message') || getStringAtPath(one, 'status')}`,
     )
   const message = `ClusterServiceVersion ${csv.metadata.name} is waiting for ${list.join('; ')}`
   // A requirement of this kind concerns the cluster's version.
-  const isVersion = open.every((one) => getStringAt(one, 'kind') === 'ClusterServiceVersion')
+  const isVersion = open.every((one) => getStringAtPath(one, 'kind') === 'ClusterServiceVersion')
   if (isVersion && /version/i.test(message)) return { code: 'kube-version', says: message }
   return { code: 'requirements-not-met', says: message }
 }

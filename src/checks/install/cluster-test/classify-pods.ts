@@ -2,9 +2,9 @@
 import {
   getCondition,
   getConditions,
-  getListAt,
-  getNumberAt,
-  getStringAt,
+  getListAtPath,
+  getNumberAtPath,
+  getStringAtPath,
   parseKubeTimestamp,
   type KubeObject,
 } from './kube-object.ts'
@@ -35,14 +35,14 @@ export const temporaryFailureCodes: ReadonlySet<ClusterTestFailureCode> = new Se
   'unpack-failed',
 ])
 
-const imagePullReasons: ReadonlySet<string> = new Set([
+const imagePullFailureReasons: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
   'ErrImageNeverPull',
   'RegistryUnavailable',
 ])
 /** Reasons that the manifests cause. */
-const containerConfigReasons: ReadonlySet<string> = new Set([
+const containerConfigErrorReasons: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
   'CreateContainerError',
   'RunContainerError',
@@ -53,37 +53,38 @@ export function findPodFailure(
   pods: readonly KubeObject[],
   role: PodFailureCodes,
 ): ClusterTestFailure | undefined {
-  const found = pods.flatMap((pod) => classifyPod(pod, role) ?? [])
+  const found = pods.flatMap((pod) => classifyPodFailure(pod, role) ?? [])
   return found.find(({ code }) => !temporaryFailureCodes.has(code)) ?? found[0]
 }
 
-function classifyPod(pod: KubeObject, role: PodFailureCodes): ClusterTestFailure | undefined {
+function classifyPodFailure(pod: KubeObject, role: PodFailureCodes): ClusterTestFailure | undefined {
   const name = `${role.label} ${pod.metadata.name}`
-  for (const container of listContainers(pod)) {
-    const waiting = getStringAt(container, 'state', 'waiting', 'reason')
-    const message = getStringAt(container, 'state', 'waiting', 'message')
-    const image = getStringAt(container, 'image')
+  for (const container of listContainerStatuses(pod)) {
+    const waiting = getStringAtPath(container, 'state', 'waiting', 'reason')
+    const message = getStringAtPath(container, 'state', 'waiting', 'message')
+    const image = getStringAtPath(container, 'image')
     if (waiting === 'InvalidImageName')
       return { code: role.imageMissing, says: `${name}: ${image} is not a valid image reference` }
-    if (imagePullReasons.has(waiting)) {
-      const code = classifyPullFailure(message, role)
+    if (imagePullFailureReasons.has(waiting)) {
+      const code = classifyImagePullFailure(message, role)
       if (code) return { code, says: `${name} cannot pull ${image}: ${message}` }
       continue
     }
-    if (containerConfigReasons.has(waiting))
+    if (containerConfigErrorReasons.has(waiting))
       return { code: role.crash, says: `${name}: ${waiting}: ${message}` }
-    const restarts = getNumberAt(container, 'restartCount')
+    const restarts = getNumberAtPath(container, 'restartCount')
     if (waiting === 'CrashLoopBackOff' && restarts >= maxContainerRestarts)
-      return classifyCrash(container, name, role)
-    const ended = getStringAt(container, 'state', 'terminated', 'reason')
+      return classifyContainerCrash(container, name, role)
+    const ended = getStringAtPath(container, 'state', 'terminated', 'reason')
     if (
       ended !== '' &&
       restarts >= maxContainerRestarts &&
-      getNumberAt(container, 'state', 'terminated', 'exitCode') !== 0
+      getNumberAtPath(container, 'state', 'terminated', 'exitCode') !== 0
     )
-      return classifyCrash(container, name, role)
+      return classifyContainerCrash(container, name, role)
   }
-  const stopped = getStringAt(pod.status, 'phase') === 'Failed' ? getStringAt(pod.status, 'reason') : ''
+  const stopped =
+    getStringAtPath(pod.status, 'phase') === 'Failed' ? getStringAtPath(pod.status, 'reason') : ''
   if (stopped !== '') return { code: 'unschedulable', says: `${name} was stopped by the cluster: ${stopped}` }
   const scheduled = getCondition(pod, 'PodScheduled')
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable')
@@ -94,14 +95,18 @@ function classifyPod(pod: KubeObject, role: PodFailureCodes): ClusterTestFailure
   return undefined
 }
 
-function classifyCrash(container: unknown, name: string, { crash }: PodFailureCodes): ClusterTestFailure {
+function classifyContainerCrash(
+  container: unknown,
+  name: string,
+  { crash }: PodFailureCodes,
+): ClusterTestFailure {
   const last = ['lastState', 'state'].find(
-    (field) => getStringAt(container, field, 'terminated', 'reason') !== '',
+    (field) => getStringAtPath(container, field, 'terminated', 'reason') !== '',
   )
-  const reason = getStringAt(container, last ?? '', 'terminated', 'reason')
-  const exitCode = getNumberAt(container, last ?? '', 'terminated', 'exitCode')
-  const message = getStringAt(container, last ?? '', 'terminated', 'message')
-  const description = `${name} restarted ${getNumberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
+  const reason = getStringAtPath(container, last ?? '', 'terminated', 'reason')
+  const exitCode = getNumberAtPath(container, last ?? '', 'terminated', 'exitCode')
+  const message = getStringAtPath(container, last ?? '', 'terminated', 'message')
+  const description = `${name} restarted ${getNumberAtPath(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
   // The kernel reports a wrong processor architecture even if the registry did not.
   if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${description}: ${message}` }
   const code = transientErrorPattern.test(message) ? 'api-unreachable' : crash
@@ -109,7 +114,7 @@ function classifyCrash(container: unknown, name: string, { crash }: PodFailureCo
 }
 
 /** Registries report a missing image explicitly. A back-off alone does not show the cause. */
-export function classifyPullFailure(
+export function classifyImagePullFailure(
   message: string,
   { imageMissing }: Pick<PodFailureCodes, 'imageMissing'>,
 ): ClusterTestFailureCode | undefined {
@@ -129,8 +134,11 @@ export function classifyPullFailure(
   return undefined
 }
 
-function listContainers(pod: KubeObject): readonly unknown[] {
-  return [...getListAt(pod.status, 'initContainerStatuses'), ...getListAt(pod.status, 'containerStatuses')]
+function listContainerStatuses(pod: KubeObject): readonly unknown[] {
+  return [
+    ...getListAtPath(pod.status, 'initContainerStatuses'),
+    ...getListAtPath(pod.status, 'containerStatuses'),
+  ]
 }
 
 /**
@@ -144,10 +152,10 @@ export function classifyOverdueDeployments(
   lastStart: number,
 ): ClusterTestFailure {
   const hasRun = findDeploymentPods(deployments, pods)
-    .flatMap((pod) => getListAt(pod.status, 'containerStatuses'))
+    .flatMap((pod) => getListAtPath(pod.status, 'containerStatuses'))
     .some(
       (one) =>
-        (parseKubeTimestamp(getStringAt(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart,
+        (parseKubeTimestamp(getStringAtPath(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart,
     )
   return {
     code: hasRun ? 'deployment-not-available' : 'too-slow',
@@ -158,10 +166,10 @@ export function classifyOverdueDeployments(
 /** Uses the same criteria as OLM and `kubectl rollout status`. */
 export function isDeploymentAvailable(deployment: KubeObject): boolean {
   const { status, spec, metadata } = deployment
-  const wanted = getNumberAt(spec, 'replicas')
+  const wanted = getNumberAtPath(spec, 'replicas')
   return (
-    getNumberAt(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
-    getNumberAt(status, 'updatedReplicas') >= wanted &&
+    getNumberAtPath(status, 'observedGeneration') >= (metadata.generation ?? 0) &&
+    getNumberAtPath(status, 'updatedReplicas') >= wanted &&
     getCondition(deployment, 'Available')?.status === 'True'
   )
 }

@@ -17,7 +17,7 @@ import {
   rbacApiVersion,
 } from './cluster-test-objects.ts'
 import {
-  toClusterScopedName,
+  toClusterScopedObjectName,
   initiallyAbsentCrdsAnnotation,
   expirationLabelKey,
   parseJsonNameList,
@@ -56,7 +56,10 @@ export function createCleanUpState(id: string, now: number): CleanUpState {
 }
 
 const rukPakApiVersions = ['core.rukpak.io/v1alpha1', 'core.rukpak.io/v1alpha2'] as const
-const crdResource = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' } as const
+const crdApiVersionAndKind = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+} as const
 
 interface CleanUpPhase {
   readonly label: string
@@ -68,7 +71,7 @@ interface CleanUpPhase {
   readonly timeoutMs: (deadlines: ClusterTestDeadlines) => number
 }
 
-const toTestLabelSelector = (state: CleanUpState) => `${clusterTestLabelKey}=${state.id}`
+const formatTestLabelSelector = (state: CleanUpState) => `${clusterTestLabelKey}=${state.id}`
 const computeLongPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 2
 const computeShortPhaseTimeoutMs = ({ cleanUp }: ClusterTestDeadlines) => cleanUp / 5
 
@@ -82,11 +85,11 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
   {
     label: 'extensions',
     queries: (state) => [
-      { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: toTestLabelSelector(state) },
+      { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: formatTestLabelSelector(state) },
       ...rukPakApiVersions.map((apiVersion) => ({
         apiVersion,
         kind: 'BundleDeployment',
-        labels: toTestLabelSelector(state),
+        labels: formatTestLabelSelector(state),
       })),
     ],
     timeoutMs: computeLongPhaseTimeoutMs,
@@ -95,7 +98,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
     // The garbage collector deletes it after the BundleDeployment; the next test must not see it.
     label: 'RukPak objects',
     queries: (state) => {
-      const labels = `core.rukpak.io/owner-name=${toClusterScopedName(state)}`
+      const labels = `core.rukpak.io/owner-name=${toClusterScopedObjectName(state)}`
       return [
         ...rukPakApiVersions.map((apiVersion) => ({ apiVersion, kind: 'Bundle', labels })),
         { apiVersion: 'apps/v1', kind: 'Deployment', labels },
@@ -117,7 +120,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
       ...createPerNamespaceQueryLister(olmApiVersion, 'InstallPlan')(state),
       ...createPerNamespaceQueryLister(olmApiVersion, 'CatalogSource')(state),
       ...createPerNamespaceQueryLister(operatorGroupApiVersion, 'OperatorGroup')(state),
-      { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: toTestLabelSelector(state) },
+      { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: formatTestLabelSelector(state) },
     ],
     timeoutMs: computeShortPhaseTimeoutMs,
   },
@@ -138,20 +141,20 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
   },
   {
     label: 'CRDs',
-    queries: ({ crds }) => crds.map((name) => ({ ...crdResource, name })),
+    queries: ({ crds }) => crds.map((name) => ({ ...crdApiVersionAndKind, name })),
     isOurs: isInstalledByTest,
     timeoutMs: computeLongPhaseTimeoutMs,
   },
   {
     label: 'ClusterRoleBindings',
     queries: (state) => [
-      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: toTestLabelSelector(state) },
+      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', labels: formatTestLabelSelector(state) },
     ],
     timeoutMs: computeShortPhaseTimeoutMs,
   },
   {
     label: 'namespaces',
-    queries: (state) => [{ apiVersion: 'v1', kind: 'Namespace', labels: toTestLabelSelector(state) }],
+    queries: (state) => [{ apiVersion: 'v1', kind: 'Namespace', labels: formatTestLabelSelector(state) }],
     timeoutMs: ({ namespace }) => namespace,
   },
   {
@@ -167,7 +170,7 @@ const cleanUpPhases: readonly CleanUpPhase[] = [
 
 export function listCleanUpQueries(state: CleanUpState): readonly KubeQuery[] {
   return [
-    { apiVersion: 'v1', kind: 'Namespace', labels: toTestLabelSelector(state) },
+    { apiVersion: 'v1', kind: 'Namespace', labels: formatTestLabelSelector(state) },
     ...(cleanUpPhases[state.group]?.queries(state) ?? []),
   ]
 }
@@ -178,7 +181,7 @@ export function computeNextCleanUpProgress(
   now: number,
   { deadlines, force = false }: CleanUpOptions,
 ): CleanUpProgress {
-  const known = recordTestObjects(before, observation)
+  const known = addTestObjectsToCleanUpState(before, observation)
   const group = cleanUpPhases[known.group]
   if (!group) return { state: known, actions: [], waitsFor: 'nothing', isDone: true }
   const isOverdue = now - known.started > deadlines.cleanUp + deadlines.namespace
@@ -224,7 +227,7 @@ export function computeNextCleanUpProgress(
         waitsFor: group.label,
         isDone: false,
       }
-    return toNextCleanUpPhase(known, now, [...unseen, ...there.map(formatLeftover)], group.label)
+    return toNextCleanUpPhase(known, now, [...unseen, ...there.map(formatUndeletedObject)], group.label)
   }
   return {
     state: known,
@@ -243,11 +246,11 @@ export function computeNextCleanUpProgress(
 }
 
 /** Records the data that is readable only while the namespace exists. */
-function recordTestObjects(state: CleanUpState, observation: ClusterObservation): CleanUpState {
+function addTestObjectsToCleanUpState(state: CleanUpState, observation: ClusterObservation): CleanUpState {
   const found = getObservedObjects(observation, {
     apiVersion: 'v1',
     kind: 'Namespace',
-    labels: toTestLabelSelector(state),
+    labels: formatTestLabelSelector(state),
   }).filter(
     ({ metadata }) =>
       metadata.labels?.[clusterTestLabelKey] === state.id && metadata.name.startsWith('catalog-bot-'),
@@ -275,7 +278,7 @@ function isInstalledByTest({ metadata }: KubeObject, { id, namespaces }: CleanUp
     .map(([, value]) => value.split('/')[0] ?? '')
   const labels = metadata.labels ?? {}
   const owners = [labels['olm.operatorframework.io/owner-name'], labels['core.rukpak.io/owner-name']]
-  if (owners.includes(toClusterScopedName({ id }))) return true
+  if (owners.includes(toClusterScopedObjectName({ id }))) return true
   return alongside.length > 0 && alongside.every((namespace) => namespaces.includes(namespace))
 }
 
@@ -316,7 +319,7 @@ function addCleanUpEvent(state: CleanUpState, now: number, message: string): Cle
 const formatObjectName = ({ kind, metadata: { namespace, name } }: KubeObject): string =>
   `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 
-function formatLeftover(object: KubeObject): string {
+function formatUndeletedObject(object: KubeObject): string {
   const finalizers = object.metadata.finalizers ?? []
   return finalizers.length > 0
     ? `${formatObjectName(object)} (waiting for finalizers: ${finalizers.join(', ')})`
@@ -324,7 +327,7 @@ function formatLeftover(object: KubeObject): string {
 }
 
 /** The queries that find install tests that were killed. */
-export const abandonedTestQueries: readonly KubeQuery[] = [
+export const abandonedClusterTestQueries: readonly KubeQuery[] = [
   { apiVersion: 'v1', kind: 'Namespace', labels: clusterTestLabelKey },
   { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', labels: clusterTestLabelKey },
   { apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', labels: clusterTestLabelKey },
@@ -337,9 +340,9 @@ export const abandonedTestQueries: readonly KubeQuery[] = [
 ]
 
 /** Returns the ids of install tests that have expired according to their objects. Ignores objects without an expiry. */
-export function findAbandonedTests(observation: ClusterObservation, now: number): readonly string[] {
+export function findExpiredClusterTestIds(observation: ClusterObservation, now: number): readonly string[] {
   const times = new Map<string, number>()
-  for (const { metadata } of abandonedTestQueries.flatMap((query) =>
+  for (const { metadata } of abandonedClusterTestQueries.flatMap((query) =>
     getObservedObjects(observation, query),
   )) {
     const id = metadata.labels?.[clusterTestLabelKey] ?? ''

@@ -5,12 +5,12 @@ import type { ClusterTestDeadlines } from './deadlines.ts'
 import {
   toQueryKey,
   type KubeQueryFailure,
-  type RejectedAction,
+  type RejectedClusterAction,
   type ClusterObservation,
 } from './kube-object.ts'
-import { createOlmV0Test } from './olm-v0.ts'
-import { createOlmV1Test } from './olm-v1.ts'
-import { createRukPakTest, rukPakApiVersions } from './rukpak.ts'
+import { createOlmV0TestDriver } from './olm-v0.ts'
+import { createOlmV1TestDriver } from './olm-v1.ts'
+import { createRukPakTestDriver, rukPakApiVersions } from './rukpak.ts'
 import { olmApiVersion, olmV1ApiVersion } from './cluster-test-objects.ts'
 import type { ClusterTestFailure } from './cluster-test-outcome.ts'
 import type { ClusterTestPlan } from './cluster-test-plan.ts'
@@ -41,11 +41,11 @@ export function selectTestDriver(
   switch (plan.target) {
     case 'OLM v0':
       return groupVersions.includes(olmApiVersion)
-        ? (createOlmV0Test(plan, deadlines) as ClusterTestDriver)
+        ? (createOlmV0TestDriver(plan, deadlines) as ClusterTestDriver)
         : absent(olmApiVersion)
     case 'OLM v1':
       return groupVersions.includes(olmV1ApiVersion)
-        ? (createOlmV1Test(plan, deadlines) as ClusterTestDriver)
+        ? (createOlmV1TestDriver(plan, deadlines) as ClusterTestDriver)
         : absent(olmV1ApiVersion)
     case 'RukPak plain':
     case 'RukPak registry':
@@ -53,12 +53,12 @@ export function selectTestDriver(
       const version = rukPakApiVersions.find((one) => groupVersions.includes(one))
       return version === undefined
         ? absent('core.rukpak.io')
-        : (createRukPakTest(plan, deadlines, plan.target, version) as ClusterTestDriver)
+        : (createRukPakTestDriver(plan, deadlines, plan.target, version) as ClusterTestDriver)
     }
   }
 }
 
-export function listSupportedTargets({
+export function listSupportedInstallTargets({
   groupVersions,
 }: Pick<DiscoveredClusterApis, 'groupVersions'>): readonly InstallTarget[] {
   const has = (version: string) => groupVersions.includes(version)
@@ -77,7 +77,9 @@ export function computeNextTestProgress(
   now: number,
   deadlines: ClusterTestDeadlines,
 ): ClusterTestProgress {
-  const rejected = observation.rejectedActions.map(classifyRejectedAction).find((one) => one !== undefined)
+  const rejected = observation.rejectedActions
+    .map(classifyRejectedClusterAction)
+    .find((one) => one !== undefined)
   if (rejected) return createFailedProgress(state, now, rejected)
   const blind = kind
     .queries(state)
@@ -115,12 +117,12 @@ export function computeNextTestProgress(
 }
 
 /** Returns undefined for a conflict, a deleted object, or a busy API, because the next observation resolves those. */
-function classifyRejectedAction({
+function classifyRejectedClusterAction({
   action,
   status,
   reason,
   says,
-}: RejectedAction): ClusterTestFailure | undefined {
+}: RejectedClusterAction): ClusterTestFailure | undefined {
   if (action.kind === 'patch' && action.dryRun) return undefined
   if (status === 409 || status === 404 || status === 429 || status >= 500 || status === 0) return undefined
   const what =

@@ -1,13 +1,13 @@
 // The objects of an install test. Each has the test's labels, and each except the namespaces belongs to one of the
 // namespaces, so that clean-up can find them.
 import type { Json } from '@catalog-bot/fbc/go/json/json'
-import { bundleUnpackTimeout } from './deadlines.ts'
+import { olmBundleUnpackTimeout } from './deadlines.ts'
 import type { KubeObject, KubeQuery, OwnerReference } from './kube-object.ts'
 import {
-  toClusterScopedName,
+  toClusterScopedObjectName,
   initiallyAbsentCrdsAnnotation,
   expirationLabelKey,
-  toNamespaceName,
+  toTestNamespaceName,
   toTargetNamespaceName,
   clusterTestLabelKey,
   type TestCatalogSource,
@@ -27,13 +27,16 @@ export const installerAccountName = 'installer'
 
 type KubeSpec = Readonly<Record<string, Json>>
 
-export function createNamespace(plan: ClusterTestPlan): KubeObject {
+export function createTestNamespace(plan: ClusterTestPlan): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: {
-      name: toNamespaceName(plan),
-      labels: { ...createTestLabels(plan), 'pod-security.kubernetes.io/enforce': plan.quota.podSecurity },
+      name: toTestNamespaceName(plan),
+      labels: {
+        ...createClusterTestLabels(plan),
+        'pod-security.kubernetes.io/enforce': plan.quota.podSecurity,
+      },
       annotations: { [initiallyAbsentCrdsAnnotation]: JSON.stringify(plan.crds) },
     },
   }
@@ -76,7 +79,7 @@ export function createPrerequisiteObjects(
 }
 
 export function listPrerequisiteQueries(plan: ClusterTestPlan): readonly KubeQuery[] {
-  const at = { namespace: toNamespaceName(plan), name: 'trial' }
+  const at = { namespace: toTestNamespaceName(plan), name: 'trial' }
   return [
     { apiVersion: 'v1', kind: 'ResourceQuota', ...at },
     { apiVersion: 'v1', kind: 'LimitRange', ...at },
@@ -114,14 +117,14 @@ export function createTargetNamespace(plan: ClusterTestPlan, namespace: KubeObje
     kind: 'Namespace',
     metadata: {
       name: toTargetNamespaceName(plan),
-      labels: createTestLabels(plan),
+      labels: createClusterTestLabels(plan),
       ownerReferences: [createOwnerReference(namespace)],
     },
   }
 }
 
 export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject): KubeObject {
-  const name = toNamespaceName(plan)
+  const name = toTestNamespaceName(plan)
   const targets: Readonly<Record<ClusterTestPlan['mode'], readonly string[] | undefined>> = {
     AllNamespaces: undefined,
     OwnNamespace: [name],
@@ -135,7 +138,7 @@ export function createOperatorGroup(plan: ClusterTestPlan, namespace: KubeObject
     'group',
     targetNamespaces === undefined ? {} : { targetNamespaces },
     {
-      'operatorframework.io/bundle-unpack-timeout': bundleUnpackTimeout,
+      'operatorframework.io/bundle-unpack-timeout': olmBundleUnpackTimeout,
       // Otherwise a global catalog with the same package could replace the one under test.
       'olm.operatorframework.io/exclude-global-namespace-resolution': 'true',
     },
@@ -169,22 +172,22 @@ export function createSubscription(plan: ClusterTestPlan, namespace: KubeObject)
     name: plan.package,
     channel: plan.channel,
     source: catalogSourceName,
-    sourceNamespace: toNamespaceName(plan),
+    sourceNamespace: toTestNamespaceName(plan),
     // catalog-bot compares the InstallPlan with the simulation before OLM installs anything.
     installPlanApproval: 'Manual',
   })
 }
 
-export type ClusterCatalogSide = 'base' | 'head'
-const clusterCatalogSideLabelKey = 'catalog-bot.io/catalog'
+export type BaseOrHeadCatalog = 'base' | 'head'
+const baseOrHeadCatalogLabelKey = 'catalog-bot.io/catalog'
 
-export const toClusterCatalogName = (plan: ClusterTestPlan, side: ClusterCatalogSide): string =>
-  `${toClusterScopedName(plan)}-${side}`
+export const toClusterCatalogName = (plan: ClusterTestPlan, side: BaseOrHeadCatalog): string =>
+  `${toClusterScopedObjectName(plan)}-${side}`
 
 export function createClusterCatalog(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  side: ClusterCatalogSide,
+  side: BaseOrHeadCatalog,
   ref: string,
 ): KubeObject {
   return createClusterScopedMetadata(plan, namespace)(
@@ -196,21 +199,21 @@ export function createClusterCatalog(
       availabilityMode: 'Available',
       source: { type: 'Image', image: { ref } },
     },
-    { [clusterCatalogSideLabelKey]: side },
+    { [baseOrHeadCatalogLabelKey]: side },
   )
 }
 
 export function createClusterExtension(
   plan: ClusterTestPlan,
   namespace: KubeObject,
-  side: ClusterCatalogSide,
+  side: BaseOrHeadCatalog,
 ): KubeObject {
   return createClusterScopedMetadata(plan, namespace)(
     olmV1ApiVersion,
     'ClusterExtension',
-    toClusterScopedName(plan),
+    toClusterScopedObjectName(plan),
     {
-      namespace: toNamespaceName(plan),
+      namespace: toTestNamespaceName(plan),
       serviceAccount: { name: installerAccountName },
       source: {
         sourceType: 'Catalog',
@@ -225,8 +228,8 @@ export function createClusterExtension(
 }
 
 /** Requires both labels, so that it never selects another user's catalog. */
-export function createCatalogSelector({ id }: ClusterTestPlan, side: ClusterCatalogSide): KubeSpec {
-  return { matchLabels: { [clusterTestLabelKey]: id, [clusterCatalogSideLabelKey]: side } }
+export function createCatalogSelector({ id }: ClusterTestPlan, side: BaseOrHeadCatalog): KubeSpec {
+  return { matchLabels: { [clusterTestLabelKey]: id, [baseOrHeadCatalogLabelKey]: side } }
 }
 
 export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObject): readonly KubeObject[] {
@@ -236,11 +239,13 @@ export function createInstallerObjects(plan: ClusterTestPlan, namespace: KubeObj
       ...createClusterScopedMetadata(plan, namespace)(
         rbacApiVersion,
         'ClusterRoleBinding',
-        toClusterScopedName(plan),
+        toClusterScopedObjectName(plan),
         undefined,
       ),
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: plan.installerRole },
-      subjects: [{ kind: 'ServiceAccount', name: installerAccountName, namespace: toNamespaceName(plan) }],
+      subjects: [
+        { kind: 'ServiceAccount', name: installerAccountName, namespace: toTestNamespaceName(plan) },
+      ],
     },
   ]
 }
@@ -265,19 +270,19 @@ export function createBundleDeployment(
   return createClusterScopedMetadata(plan, namespace)(
     apiVersion,
     'BundleDeployment',
-    toClusterScopedName(plan),
+    toClusterScopedObjectName(plan),
     apiVersion.endsWith('v1alpha1')
       ? {
           provisionerClassName: deploying,
           template: {
-            metadata: { labels: createTestLabels(plan) },
+            metadata: { labels: createClusterTestLabels(plan) },
             spec: { provisionerClassName: unpacking, source },
           },
         }
       : {
           // `v1alpha2` has one class for both and converts the bundle.
           provisionerClassName: target === 'RukPak helm' ? deploying : unpacking,
-          installNamespace: toNamespaceName(plan),
+          installNamespace: toTestNamespaceName(plan),
           source,
         },
   )
@@ -290,7 +295,7 @@ export function createBundleImageSource(
   return { type: 'image', image: { ref: image, ...(pullSecret !== undefined && { pullSecret }) } }
 }
 
-function createTestLabels({
+function createClusterTestLabels({
   id,
   expires,
 }: Pick<ClusterTestPlan, 'id' | 'expires'>): Readonly<Record<string, string>> {
@@ -309,8 +314,8 @@ function createNamespacedObjectFactory(plan: ClusterTestPlan, namespace: KubeObj
     kind,
     metadata: {
       name,
-      namespace: toNamespaceName(plan),
-      labels: createTestLabels(plan),
+      namespace: toTestNamespaceName(plan),
+      labels: createClusterTestLabels(plan),
       ...(annotations && { annotations }),
       ownerReferences: [createOwnerReference(namespace)],
     },
@@ -330,7 +335,7 @@ function createClusterScopedMetadata(plan: ClusterTestPlan, namespace: KubeObjec
     kind,
     metadata: {
       name,
-      labels: { ...createTestLabels(plan), ...labels },
+      labels: { ...createClusterTestLabels(plan), ...labels },
       ownerReferences: [createOwnerReference(namespace)],
     },
     ...(spec && { spec }),

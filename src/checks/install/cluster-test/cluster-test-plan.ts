@@ -69,7 +69,7 @@ export const defaultClusterTestQuota: ClusterTestQuota = {
 const maxNamespaceNameLength = 63
 
 /** A DNS label; replaces characters of the package name that are not allowed. */
-export function toNamespaceName({
+export function toTestNamespaceName({
   id,
   package: packageName,
 }: Pick<ClusterTestPlan, 'id' | 'package'>): string {
@@ -83,10 +83,10 @@ export function toNamespaceName({
 }
 
 /** The name of cluster-scoped objects. RukPak allows up to 45 characters. */
-export const toClusterScopedName = ({ id }: Pick<ClusterTestPlan, 'id'>): string => `catalog-bot-${id}`
+export const toClusterScopedObjectName = ({ id }: Pick<ClusterTestPlan, 'id'>): string => `catalog-bot-${id}`
 
 export const toTargetNamespaceName = (plan: Pick<ClusterTestPlan, 'id' | 'package'>): string =>
-  `${toNamespaceName(plan)}-target`
+  `${toTestNamespaceName(plan)}-target`
 
 /** Prefers AllNamespaces, which users and OLM v1 use, then the mode with the smallest scope. */
 export function chooseInstallMode(supported: readonly string[]): InstallMode | undefined {

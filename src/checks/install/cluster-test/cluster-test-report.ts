@@ -3,7 +3,13 @@ import type { InstallTarget } from '../install-targets.ts'
 import type { InstallMode } from './cluster-test-plan.ts'
 import type { ClusterTestOutcome } from './cluster-test-outcome.ts'
 import type { ClusterTestEvent } from './cluster-test-state.ts'
-import { getConditions, getListAt, getStringAt, parseKubeTimestamp, type KubeObject } from './kube-object.ts'
+import {
+  getConditions,
+  getListAtPath,
+  getStringAtPath,
+  parseKubeTimestamp,
+  type KubeObject,
+} from './kube-object.ts'
 
 export interface ClusterTestReport {
   readonly id: string
@@ -38,41 +44,48 @@ export const clusterTestEvidenceLimits = { lines: 40, line: 500, logLines: 60, p
 export function collectConditionEvidence(objects: readonly KubeObject[]): readonly ClusterTestEvidence[] {
   return objects.flatMap((object): ClusterTestEvidence[] => {
     const lines = [
-      ...formatStatusLines(object),
+      ...formatKubeStatusLines(object),
       ...getConditions(object).map(
         ({ type, status, reason, message }) =>
           `${type}=${status} ${reason}${message === '' ? '' : `: ${message}`}`,
       ),
       ...formatUnmetRequirementLines(object),
     ]
-    return lines.length === 0 ? [] : [{ title: formatObjectTitle(object), lines: truncateLines(lines) }]
+    return lines.length === 0
+      ? []
+      : [{ title: formatObjectTitle(object), lines: truncateEvidenceLines(lines) }]
   })
 }
 
 /** The latest warnings. */
 export function collectEventEvidence(events: readonly KubeObject[]): readonly ClusterTestEvidence[] {
   const lines = events
-    .filter((event) => getStringAt(event, 'type') === 'Warning')
+    .filter((event) => getStringAtPath(event, 'type') === 'Warning')
     .map((event) => ({
       at:
-        parseKubeTimestamp(getStringAt(event, 'lastTimestamp')) ??
-        parseKubeTimestamp(getStringAt(event, 'eventTime')) ??
+        parseKubeTimestamp(getStringAtPath(event, 'lastTimestamp')) ??
+        parseKubeTimestamp(getStringAtPath(event, 'eventTime')) ??
         0,
-      says: `${getStringAt(event, 'reason')} ${getStringAt(event, 'involvedObject', 'kind')}/${getStringAt(event, 'involvedObject', 'name')}: ${getStringAt(event, 'message')}`,
+      says: `${getStringAtPath(event, 'reason')} ${getStringAtPath(event, 'involvedObject', 'kind')}/${getStringAtPath(event, 'involvedObject', 'name')}: ${getStringAtPath(event, 'message')}`,
     }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ says }) => says)
   const distinct = [...new Set(lines)]
   return distinct.length === 0
     ? []
-    : [{ title: 'Cluster warnings', lines: truncateLines(distinct.slice(-clusterTestEvidenceLimits.lines)) }]
+    : [
+        {
+          title: 'Cluster warnings',
+          lines: truncateEvidenceLines(distinct.slice(-clusterTestEvidenceLimits.lines)),
+        },
+      ]
 }
 
 export function createLogEvidence(title: string, text: string): ClusterTestEvidence {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   return {
     title,
-    lines: truncateLines(
+    lines: truncateEvidenceLines(
       lines.slice(-clusterTestEvidenceLimits.logLines),
       clusterTestEvidenceLimits.logLines,
     ),
@@ -89,7 +102,7 @@ export function truncateEvidence(evidence: readonly ClusterTestEvidence[]): read
   })
 }
 
-function truncateLines(
+function truncateEvidenceLines(
   lines: readonly string[],
   maxLines: number = clusterTestEvidenceLimits.lines,
 ): readonly string[] {
@@ -116,11 +129,11 @@ function redactSecrets(text: string): string {
     .replace(/(:\/\/)[^\s/@:]+:[^\s/@]+@/g, '$1[hidden]@')
 }
 
-function formatStatusLines(object: KubeObject): readonly string[] {
-  const phase = getStringAt(object.status, 'phase')
-  const reason = getStringAt(object.status, 'reason')
-  const message = getStringAt(object.status, 'message')
-  const connection = getStringAt(object.status, 'connectionState', 'lastObservedState')
+function formatKubeStatusLines(object: KubeObject): readonly string[] {
+  const phase = getStringAtPath(object.status, 'phase')
+  const reason = getStringAtPath(object.status, 'reason')
+  const message = getStringAtPath(object.status, 'message')
+  const connection = getStringAtPath(object.status, 'connectionState', 'lastObservedState')
   return [
     ...(phase === '' ? [] : [`phase ${phase} ${reason}${message === '' ? '' : `: ${message}`}`]),
     ...(connection === '' ? [] : [`connection ${connection}`]),
@@ -128,11 +141,11 @@ function formatStatusLines(object: KubeObject): readonly string[] {
 }
 
 function formatUnmetRequirementLines({ status }: KubeObject): readonly string[] {
-  return getListAt(status, 'requirementStatus')
-    .filter((one) => getStringAt(one, 'status') !== 'Present')
+  return getListAtPath(status, 'requirementStatus')
+    .filter((one) => getStringAtPath(one, 'status') !== 'Present')
     .map(
       (one) =>
-        `requires ${getStringAt(one, 'kind')} ${getStringAt(one, 'name')}: ${getStringAt(one, 'status')} ${getStringAt(one, 'message')}`,
+        `requires ${getStringAtPath(one, 'kind')} ${getStringAtPath(one, 'name')}: ${getStringAtPath(one, 'status')} ${getStringAtPath(one, 'message')}`,
     )
 }
 

@@ -66,7 +66,7 @@ export function transitionToStage<Stage extends string>(
 ): ClusterTestProgress<Stage> {
   return {
     state: {
-      ...addTestEvent(state, now, message),
+      ...addClusterTestEvent(state, now, message),
       stage,
       since: now,
       memory: { ...state.memory, ...memory },
@@ -82,7 +82,7 @@ export function createFinalProgress<Stage extends string>(
   outcome: ClusterTestOutcome,
 ): ClusterTestProgress<Stage> {
   const message = 'says' in outcome ? outcome.says : 'it installs'
-  return { state: addTestEvent(state, now, message), actions: [], waitsFor: message, outcome }
+  return { state: addClusterTestEvent(state, now, message), actions: [], waitsFor: message, outcome }
 }
 
 export function createFailedProgress<Stage extends string>(
@@ -93,7 +93,7 @@ export function createFailedProgress<Stage extends string>(
   return createFinalProgress(state, now, createFailedOutcome(code, says))
 }
 
-export function updateTestMemory<Stage extends string>(
+export function updateTestStateMemory<Stage extends string>(
   state: ClusterTestState<Stage>,
   memory: ClusterTestState['memory'],
 ): ClusterTestState<Stage> {
@@ -104,24 +104,27 @@ export function updateTestMemory<Stage extends string>(
  * Returns how long a controller has reported the same class of failure in every observation. The messages can differ.
  * An observation without the failure resets the time.
  */
-export function trackFailureDuration<Stage extends string>(
+export function measureFailureDuration<Stage extends string>(
   state: ClusterTestState<Stage>,
   code: ClusterTestFailureCode | undefined,
   now: number,
 ): { readonly state: ClusterTestState<Stage>; readonly milliseconds: number } {
   if ((state.memory['failure'] ?? '') !== (code ?? ''))
-    return { state: updateTestMemory(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
+    return {
+      state: updateTestStateMemory(state, { failure: code ?? '', failingSince: now }),
+      milliseconds: 0,
+    }
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }
 }
 
 /** Skips a message equal to the last one. */
-function addTestEvent<Stage extends string>(
+function addClusterTestEvent<Stage extends string>(
   state: ClusterTestState<Stage>,
   now: number,
   message: string,
 ): ClusterTestState<Stage> {
   if (state.events.at(-1)?.says === message) return state
-  return { ...state, events: [...state.events, { at: now, says: message }].slice(-maxEvents) }
+  return { ...state, events: [...state.events, { at: now, says: message }].slice(-maxClusterTestEvents) }
 }
 
-const maxEvents = 200
+const maxClusterTestEvents = 200

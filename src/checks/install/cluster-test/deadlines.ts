@@ -1,14 +1,14 @@
 // Time limits for the stages of an install test, in milliseconds. OLM has no limit for most of them.
 
-const secondMs = 1000
-const minuteMs = 60 * secondMs
+const msPerSecond = 1000
+const msPerMinute = 60 * msPerSecond
 
 export interface ClusterTestDeadlines {
   /** Until the catalog is ready, including the image pull. */
   readonly catalog: number
   /** From the time when the catalog is ready until the Subscription is resolved. */
   readonly resolution: number
-  /** OLM gives the unpacking Job five minutes (`bundleUnpackTimeout`). */
+  /** OLM gives the unpacking Job five minutes (`olmBundleUnpackTimeout`). */
   readonly unpacking: number
   readonly plan: number
   /** OLM gives a ClusterServiceVersion five minutes from the start of its installation. */
@@ -28,18 +28,18 @@ export interface ClusterTestDeadlines {
 }
 
 export const defaultDeadlines: ClusterTestDeadlines = {
-  catalog: 4 * minuteMs,
-  resolution: 90 * secondMs,
-  unpacking: 6 * minuteMs,
-  plan: 3 * minuteMs,
-  operator: 8 * minuteMs,
-  extension: 6 * minuteMs,
-  retryWindow: 3 * minuteMs,
-  unreachable: 2 * minuteMs,
-  whole: 20 * minuteMs,
-  cleanUp: 5 * minuteMs,
-  namespace: 3 * minuteMs,
+  catalog: 4 * msPerMinute,
+  resolution: 90 * msPerSecond,
+  unpacking: 6 * msPerMinute,
+  plan: 3 * msPerMinute,
+  operator: 8 * msPerMinute,
+  extension: 6 * msPerMinute,
+  retryWindow: 3 * msPerMinute,
+  unreachable: 2 * msPerMinute,
+  whole: 20 * msPerMinute,
+  cleanUp: 5 * msPerMinute,
+  namespace: 3 * msPerMinute,
 }
 
 /** In the format of the OperatorGroup annotation. */
-export const bundleUnpackTimeout = '5m'
+export const olmBundleUnpackTimeout = '5m'

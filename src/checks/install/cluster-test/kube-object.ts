@@ -49,7 +49,7 @@ export type KubeQueryFailure = 'forbidden' | 'unreachable'
 export interface ClusterObservation {
   readonly queryResults: ReadonlyMap<string, KubeQueryResult>
   /** Rejected actions of the last round. */
-  readonly rejectedActions: readonly RejectedAction[]
+  readonly rejectedActions: readonly RejectedClusterAction[]
 }
 
 export type ClusterAction =
@@ -68,7 +68,7 @@ export type ClusterAction =
       readonly uid?: string
     }
 
-export interface RejectedAction {
+export interface RejectedClusterAction {
   readonly action: ClusterAction
   readonly status: number
   /** The Kubernetes reason, such as `AlreadyExists` or `Forbidden`. */
@@ -97,7 +97,7 @@ export function toObjectQuery({ apiVersion, kind, metadata: { namespace, name } 
 }
 
 /** Reads a path in plain data; undefined if the path does not exist. */
-export function getValueAt(value: unknown, ...path: readonly string[]): unknown {
+export function getValueAtPath(value: unknown, ...path: readonly string[]): unknown {
   let here = value
   for (const key of path) {
     if (typeof here !== 'object' || here === null || Array.isArray(here) || !Object.hasOwn(here, key))
@@ -107,18 +107,18 @@ export function getValueAt(value: unknown, ...path: readonly string[]): unknown 
   return here
 }
 
-export function getStringAt(value: unknown, ...path: readonly string[]): string {
-  const found = getValueAt(value, ...path)
+export function getStringAtPath(value: unknown, ...path: readonly string[]): string {
+  const found = getValueAtPath(value, ...path)
   return typeof found === 'string' ? found : ''
 }
 
-export function getNumberAt(value: unknown, ...path: readonly string[]): number {
-  const found = getValueAt(value, ...path)
+export function getNumberAtPath(value: unknown, ...path: readonly string[]): number {
+  const found = getValueAtPath(value, ...path)
   return typeof found === 'number' ? found : 0
 }
 
-export function getListAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = getValueAt(value, ...path)
+export function getListAtPath(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = getValueAtPath(value, ...path)
   return Array.isArray(found) ? (found as readonly unknown[]) : []
 }
 
@@ -133,14 +133,14 @@ export interface KubeCondition {
 }
 
 export function getConditions(object: KubeObject | undefined): readonly KubeCondition[] {
-  return getListAt(object?.status, 'conditions').map((one) => {
-    const generation = getValueAt(one, 'observedGeneration')
+  return getListAtPath(object?.status, 'conditions').map((one) => {
+    const generation = getValueAtPath(one, 'observedGeneration')
     return {
-      type: getStringAt(one, 'type'),
-      status: getStringAt(one, 'status'),
-      reason: getStringAt(one, 'reason'),
-      message: getStringAt(one, 'message'),
-      since: parseKubeTimestamp(getStringAt(one, 'lastTransitionTime')) ?? 0,
+      type: getStringAtPath(one, 'type'),
+      status: getStringAtPath(one, 'status'),
+      reason: getStringAtPath(one, 'reason'),
+      message: getStringAtPath(one, 'message'),
+      since: parseKubeTimestamp(getStringAtPath(one, 'lastTransitionTime')) ?? 0,
       generation: typeof generation === 'number' ? generation : undefined,
     }
   })
@@ -151,7 +151,10 @@ export function getCondition(object: KubeObject | undefined, type: string): Kube
 }
 
 /** Ignores a condition of an older generation. */
-export function getCurrentCondition(object: KubeObject | undefined, type: string): KubeCondition | undefined {
+export function getConditionOfCurrentGeneration(
+  object: KubeObject | undefined,
+  type: string,
+): KubeCondition | undefined {
   const condition = getCondition(object, type)
   const generation = object?.metadata.generation
   if (condition?.generation === undefined || generation === undefined) return condition

@@ -2,7 +2,7 @@
 // catalog. Level-triggered: each observation is evaluated independently, so missed events do not matter.
 import {
   classifyCsvFailure,
-  isUnrecoverableReason,
+  isUnrecoverableCsvReason,
   classifyInstallPlanFailure,
   classifyMissingRequirements,
   classifyResolutionFailure,
@@ -21,12 +21,12 @@ import {
   unpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
-  getValueAt,
+  getValueAtPath,
   getCondition,
-  getListAt,
+  getListAtPath,
   getObservedObject,
   getObservedObjects,
-  getStringAt,
+  getStringAtPath,
   parseKubeTimestamp,
   type KubeObject,
   type KubeQuery,
@@ -38,7 +38,7 @@ import {
   createCatalogSourceSpec,
   listPrerequisiteQueries,
   createPrerequisiteObjects,
-  createNamespace,
+  createTestNamespace,
   olmApiVersion,
   operatorGroupApiVersion,
   createOperatorGroup,
@@ -50,14 +50,14 @@ import { isAuthorFailureCode, type ClusterTestFailure } from './cluster-test-out
 import {
   initiallyAbsentCrdsAnnotation,
   parseJsonNameList,
-  toNamespaceName,
+  toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
 import {
   createFinalProgress,
   transitionToStage,
   createFailedProgress,
-  updateTestMemory,
+  updateTestStateMemory,
   createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
@@ -67,7 +67,7 @@ import {
 type OlmV0Stage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
 type OlmV0State = ClusterTestState<OlmV0Stage>
 
-export function createOlmV0Test(
+export function createOlmV0TestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
 ): ClusterTestDriver<OlmV0Stage> {
@@ -113,7 +113,7 @@ export function createOlmV0Test(
       })
     if (!namespace)
       return createWaitingProgress(state, 'the namespace', [
-        { kind: 'create', object: createNamespace(plan) },
+        { kind: 'create', object: createTestNamespace(plan) },
       ])
     return transitionToStage(state, 'catalog', now, `namespace ${namespace.metadata.name} exists`)
   }
@@ -143,10 +143,10 @@ export function createOlmV0Test(
         { kind: 'create', object: createCatalogSource(plan, namespace, plan.base ?? plan.catalog) },
       ])
     const group = getObservedObject(observation, queries.group)
-    const isGrouped = getListAt(group?.status, 'namespaces').length > 0
+    const isGrouped = getListAtPath(group?.status, 'namespaces').length > 0
     const trouble = findCatalogFailure(observation)
     if (trouble && !temporaryFailureCodes.has(trouble.code)) return createFailedProgress(state, now, trouble)
-    const readiness = getCatalogConnection(catalog)
+    const readiness = getCatalogSourceConnection(catalog)
     if (readiness.isReady && isGrouped)
       return transitionToStage(
         state,
@@ -176,8 +176,8 @@ export function createOlmV0Test(
 
   function findCatalogFailure(observation: ClusterObservation): ClusterTestFailure | undefined {
     const catalog = getObservedObject(observation, queries.catalog)
-    const reason = getStringAt(catalog?.status, 'reason')
-    const message = getStringAt(catalog?.status, 'message')
+    const reason = getStringAtPath(catalog?.status, 'reason')
+    const message = getStringAtPath(catalog?.status, 'message')
     if (reason === 'SpecInvalidError')
       return { code: 'internal', says: `OLM rejected the CatalogSource as invalid: ${message}` }
     if (/exceeded quota/.test(message)) return { code: 'quota', says: message }
@@ -211,7 +211,7 @@ export function createOlmV0Test(
       const wanted = plan.steps[state.step]
       const names = listInstallPlanCsvNames(installPlan)
       if (names.length === 0) return createWaitingProgress(state, `InstallPlan ${name} to list its bundles`)
-      if (!wanted || !hasSameElements(names, wanted.names))
+      if (!wanted || !hasSameUniqueStrings(names, wanted.names))
         return createFailedProgress(state, now, {
           code: 'resolver-mismatch',
           says: `OLM chose ${names.join(', ')}, but the simulation chose ${wanted?.names.join(', ') ?? 'nothing else'}`,
@@ -251,7 +251,7 @@ export function createOlmV0Test(
     if (!dialled)
       return createFailedProgress(state, now, {
         code: 'catalog-not-connected',
-        says: `OLM did not connect to the changed catalog: ${getCatalogConnection(catalog).state}`,
+        says: `OLM did not connect to the changed catalog: ${getCatalogSourceConnection(catalog).state}`,
       })
     if (resolution)
       return createFailedProgress(state, now, {
@@ -259,7 +259,8 @@ export function createOlmV0Test(
         says: resolution.says,
       })
     // The state might predate the catalog replacement.
-    const staysThere = state.step > 0 && getStringAt(subscriptionObject.status, 'state') === 'AtLatestKnown'
+    const staysThere =
+      state.step > 0 && getStringAtPath(subscriptionObject.status, 'state') === 'AtLatestKnown'
     if (staysThere && waited < deadlines.retryWindow)
       return createWaitingProgress(state, 'OLM to process the changed catalog')
     if (staysThere)
@@ -276,7 +277,7 @@ export function createOlmV0Test(
   function isExchanged(state: OlmV0State, catalog: KubeObject | undefined): boolean {
     const before = state.memory['connected']
     if (before === undefined) return true
-    const { isReady, address, connected } = getCatalogConnection(catalog)
+    const { isReady, address, connected } = getCatalogSourceConnection(catalog)
     if ('address' in plan.catalog) return isReady && address === plan.catalog.address
     // The Service exists before the new pod does, so only OLM's connection time shows that the catalog was replaced.
     return isReady && connected !== before
@@ -296,8 +297,8 @@ export function createOlmV0Test(
         .find(({ status }) => status === 'True')
       // These pods never restart, so each keeps its result.
       const ended = pods
-        .flatMap(({ status }) => getListAt(status, 'containerStatuses'))
-        .map((one) => getStringAt(one, 'state', 'terminated', 'message'))
+        .flatMap(({ status }) => getListAtPath(status, 'containerStatuses'))
+        .map((one) => getStringAtPath(one, 'state', 'terminated', 'message'))
       return classifyUnpackFailure(
         [...new Set([failedAlready.message, job?.reason ?? '', job?.message ?? '', ...ended])]
           .filter((one) => one !== '')
@@ -314,8 +315,8 @@ export function createOlmV0Test(
     observation: ClusterObservation,
   ): KubeObject | undefined {
     const name =
-      getStringAt(subscriptionObject.status, 'installPlanRef', 'name') ||
-      getStringAt(subscriptionObject.status, 'installplan', 'name')
+      getStringAtPath(subscriptionObject.status, 'installPlanRef', 'name') ||
+      getStringAtPath(subscriptionObject.status, 'installplan', 'name')
     if (name === '' || name === state.memory['plan']) return undefined
     return getObservedObjects(observation, queries.plans).find((one) => one.metadata.name === name)
   }
@@ -355,7 +356,7 @@ export function createOlmV0Test(
         },
       ])
     return transitionToStage(state, 'plan', now, `InstallPlan ${name} is approved`, [
-      createPlanApprovalPatch(found),
+      createInstallPlanApprovalPatch(found),
     ])
   }
 
@@ -366,12 +367,12 @@ export function createOlmV0Test(
   ): ClusterTestProgress<OlmV0Stage> {
     const name = String(state.memory['plan'])
     const found = getObservedObjects(observation, queries.plans).find((one) => one.metadata.name === name)
-    const phase = getStringAt(found?.status, 'phase')
+    const phase = getStringAtPath(found?.status, 'phase')
     if (found && phase === 'Complete')
       return transitionToStage(state, 'operator', now, `InstallPlan ${name} is complete`)
     if (found && phase === 'Failed')
       return createFailedProgress(state, now, classifyInstallPlanFailure(found))
-    const message = getStringAt(found?.status, 'message')
+    const message = getStringAtPath(found?.status, 'message')
     if (now - state.since > deadlines.plan) {
       // OLM retries for a minute and then reports Failed. Until then, no failure is final.
       const { code, says }: ClusterTestFailure =
@@ -381,11 +382,11 @@ export function createOlmV0Test(
       return createFailedProgress(state, now, { code: isAuthorFailureCode(code) ? 'too-slow' : code, says })
     }
     // A conflict can reject the approval, so the approval is repeated until it succeeds.
-    const isApproved = getValueAt(found?.spec, 'approved') === true
+    const isApproved = getValueAtPath(found?.spec, 'approved') === true
     return createWaitingProgress(
       state,
       `InstallPlan ${name}${message === '' ? '' : `: ${message}`}`,
-      found && !isApproved ? [createPlanApprovalPatch(found)] : [],
+      found && !isApproved ? [createInstallPlanApprovalPatch(found)] : [],
     )
   }
 
@@ -403,7 +404,7 @@ export function createOlmV0Test(
       wanted.names.includes(one.metadata.labels?.['olm.owner'] ?? ''),
     )
     const troubled = csvs.find(
-      (one) => wanted.names.includes(one.metadata.name) && getStringAt(one.status, 'phase') === 'Failed',
+      (one) => wanted.names.includes(one.metadata.name) && getStringAtPath(one.status, 'phase') === 'Failed',
     )
     const running = getObservedObjects(observation, queries.pods)
     const why =
@@ -414,8 +415,8 @@ export function createOlmV0Test(
       return createFailedProgress(known, now, why && !temporaryFailureCodes.has(why.code) ? why : failure)
     // A permanent failure ends the test before its deadline. A registry or a crashed container might recover.
     if (why && !temporaryFailureCodes.has(why.code)) return createFailedProgress(known, now, why)
-    const open = own.findIndex((csv) => getStringAt(csv?.status, 'phase') !== 'Succeeded')
-    const isInstalled = getStringAt(subscriptionObject?.status, 'installedCSV') === wanted.root
+    const open = own.findIndex((csv) => getStringAtPath(csv?.status, 'phase') !== 'Succeeded')
+    const isInstalled = getStringAtPath(subscriptionObject?.status, 'installedCSV') === wanted.root
     const before = state.step > 0 ? plan.steps[state.step - 1]?.root : undefined
     const isReplaced =
       before === undefined || before === wanted.root || !csvs.some(({ metadata }) => metadata.name === before)
@@ -423,7 +424,7 @@ export function createOlmV0Test(
     if (open < 0 && isInstalled && isReplaced && lazy.length === 0)
       return stepDone(known, subscriptionObject, observation, now)
     const what = waitingFor()
-    const goesOn = open < 0 ? updateTestMemory(known, { failing: 0, words: '' }) : known
+    const goesOn = open < 0 ? updateTestStateMemory(known, { failing: 0, words: '' }) : known
     if (now - state.since < deadlines.operator) return createWaitingProgress(goesOn, what)
     return createFailedProgress(known, now, overdue())
 
@@ -431,7 +432,7 @@ export function createOlmV0Test(
       const csv = own[open]
       const name = wanted?.names[open] ?? ''
       if (open >= 0)
-        return `ClusterServiceVersion ${name}: ${csv ? `${getStringAt(csv.status, 'phase')} ${getStringAt(csv.status, 'reason')} ${getStringAt(csv.status, 'message')}` : 'not created yet'}`
+        return `ClusterServiceVersion ${name}: ${csv ? `${getStringAtPath(csv.status, 'phase')} ${getStringAtPath(csv.status, 'reason')} ${getStringAtPath(csv.status, 'message')}` : 'not created yet'}`
       if (!isInstalled) return `the Subscription to report ${wanted?.root ?? ''} as installed`
       if (!isReplaced) return `ClusterServiceVersion ${before ?? ''} to be deleted`
       return `Deployment ${lazy[0]?.metadata.name ?? ''} to become available`
@@ -441,7 +442,7 @@ export function createOlmV0Test(
       if (why) return why
       const csv = own[open]
       if (csv) {
-        const phase = getStringAt(csv.status, 'phase')
+        const phase = getStringAtPath(csv.status, 'phase')
         const requirements = phase === 'Pending' ? classifyMissingRequirements(csv) : undefined
         if (requirements) return requirements
         if (phase === 'Pending' || phase === '') return { code: 'olm-silent', says: what } as const
@@ -459,12 +460,12 @@ export function createOlmV0Test(
     now: number,
   ): { readonly state: OlmV0State; readonly failure?: ClusterTestFailure } {
     const failure = csv && classifyCsvFailure(csv)
-    const isOlms = isUnrecoverableReason(getStringAt(csv?.status, 'reason'))
+    const isOlms = isUnrecoverableCsvReason(getStringAtPath(csv?.status, 'reason'))
     if (!failure || (!isAuthorFailureCode(failure.code) && !isOlms)) return { state }
     // The first message contains the cause. Later messages often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const firstMessage = state.memory['words'] || failure.says
-    const known = updateTestMemory(state, { failing, words: firstMessage })
+    const known = updateTestStateMemory(state, { failing, words: firstMessage })
     if (!isOlms && now - failing < deadlines.retryWindow) return { state: known }
     const message =
       firstMessage === failure.says ? failure.says : `${failure.says} (first error: ${firstMessage})`
@@ -496,7 +497,7 @@ export function createOlmV0Test(
               } as const,
             ]
           : []
-      const memory = exchange.length > 0 ? { connected: getCatalogConnection(catalog).connected } : {}
+      const memory = exchange.length > 0 ? { connected: getCatalogSourceConnection(catalog).connected } : {}
       const message =
         exchange.length > 0 ? `${done} is running; switching to the changed catalog` : `${done} is running`
       return transitionToStage(following, 'resolution', now, message, exchange, memory)
@@ -513,12 +514,12 @@ export function createOlmV0Test(
         says: `OLM also wants to install ${listInstallPlanCsvNames(further).join(', ')}, but the simulation ends at ${done}`,
       })
     if (
-      getStringAt(subscriptionObject?.status, 'state') !== 'AtLatestKnown' &&
+      getStringAtPath(subscriptionObject?.status, 'state') !== 'AtLatestKnown' &&
       now - state.since < deadlines.operator
     )
       return createWaitingProgress(
         state,
-        `the Subscription to reach AtLatestKnown (state: ${getStringAt(subscriptionObject?.status, 'state')})`,
+        `the Subscription to reach AtLatestKnown (state: ${getStringAtPath(subscriptionObject?.status, 'state')})`,
       )
     return createFinalProgress(state, now, { verdict: 'installs' })
   }
@@ -526,7 +527,7 @@ export function createOlmV0Test(
 
 const bundleUnpackLabel = 'operatorframework.io/bundle-unpack-ref'
 function createOlmV0Queries(plan: ClusterTestPlan) {
-  const namespace = toNamespaceName(plan)
+  const namespace = toTestNamespaceName(plan)
   const inside = (apiVersion: string, kind: string) => ({ apiVersion, kind, namespace })
   const queries = {
     namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
@@ -565,20 +566,22 @@ function isObjectObserved(
   )
 }
 
-function getCatalogConnection(catalog: KubeObject | undefined) {
-  const state = getStringAt(catalog?.status, 'connectionState', 'lastObservedState')
+function getCatalogSourceConnection(catalog: KubeObject | undefined) {
+  const state = getStringAtPath(catalog?.status, 'connectionState', 'lastObservedState')
   return {
     state,
     isReady: state === 'READY',
-    address: getStringAt(catalog?.status, 'connectionState', 'address'),
-    connected: getStringAt(catalog?.status, 'connectionState', 'lastConnect'),
+    address: getStringAtPath(catalog?.status, 'connectionState', 'address'),
+    connected: getStringAtPath(catalog?.status, 'connectionState', 'lastConnect'),
   }
 }
 
 function listInstallPlanCrds(plan: KubeObject): readonly string[] {
-  const names = getListAt(plan.status, 'plan').flatMap((step) => {
-    const name = getStringAt(step, 'resource', 'name')
-    return getStringAt(step, 'resource', 'kind') === 'CustomResourceDefinition' && name !== '' ? [name] : []
+  const names = getListAtPath(plan.status, 'plan').flatMap((step) => {
+    const name = getStringAtPath(step, 'resource', 'name')
+    return getStringAtPath(step, 'resource', 'kind') === 'CustomResourceDefinition' && name !== ''
+      ? [name]
+      : []
   })
   return [...new Set(names)].sort()
 }
@@ -589,7 +592,11 @@ const createCrdQuery = (name: string): KubeQuery => ({
   name,
 })
 
-function createPlanApprovalPatch({ apiVersion, kind, metadata: { name, namespace = '' } }: KubeObject) {
+function createInstallPlanApprovalPatch({
+  apiVersion,
+  kind,
+  metadata: { name, namespace = '' },
+}: KubeObject) {
   return {
     kind: 'patch',
     at: { apiVersion, kind, name, namespace },
@@ -598,16 +605,16 @@ function createPlanApprovalPatch({ apiVersion, kind, metadata: { name, namespace
 }
 
 function listInstallPlanCsvNames(plan: KubeObject): readonly string[] {
-  return getListAt(plan.spec, 'clusterServiceVersionNames').filter(
+  return getListAtPath(plan.spec, 'clusterServiceVersionNames').filter(
     (name): name is string => typeof name === 'string',
   )
 }
 
-function hasSameElements(a: readonly string[], b: readonly string[]): boolean {
+function hasSameUniqueStrings(a: readonly string[], b: readonly string[]): boolean {
   return new Set(a).size === new Set(b).size && a.every((one) => b.includes(one))
 }
 
 /** OLM copies the CSV of an AllNamespaces Operator to every namespace. */
 function isCopiedCsv({ metadata, status }: KubeObject): boolean {
-  return metadata.labels?.['olm.copiedFrom'] !== undefined || getStringAt(status, 'reason') === 'Copied'
+  return metadata.labels?.['olm.copiedFrom'] !== undefined || getStringAtPath(status, 'reason') === 'Copied'
 }

@@ -11,12 +11,12 @@ import {
   findPodFailure,
 } from './classify-pods.ts'
 import {
-  getValueAt,
-  getCurrentCondition,
-  getListAt,
+  getValueAtPath,
+  getConditionOfCurrentGeneration,
+  getListAtPath,
   getObservedObject,
   getObservedObjects,
-  getStringAt,
+  getStringAtPath,
   type ClusterAction,
   type KubeObject,
   type KubeQuery,
@@ -31,10 +31,10 @@ import {
   createPrerequisiteObjects,
   installerAccountName,
   createInstallerObjects,
-  createNamespace,
+  createTestNamespace,
   olmV1ApiVersion,
   rbacApiVersion,
-  type ClusterCatalogSide,
+  type BaseOrHeadCatalog,
 } from './cluster-test-objects.ts'
 import {
   isAuthorFailureCode,
@@ -42,12 +42,12 @@ import {
   type ClusterTestFailureCode,
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
-import { toClusterScopedName, toNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
+import { toClusterScopedObjectName, toTestNamespaceName, type ClusterTestPlan } from './cluster-test-plan.ts'
 import {
   createFinalProgress,
   transitionToStage,
   createFailedProgress,
-  trackFailureDuration,
+  measureFailureDuration,
   createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
@@ -57,12 +57,12 @@ import {
 type OlmV1Stage = 'preflight' | 'catalog' | 'extension'
 type OlmV1State = ClusterTestState<OlmV1Stage>
 
-export function createOlmV1Test(
+export function createOlmV1TestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
 ): ClusterTestDriver<OlmV1Stage> {
   const queries = createOlmV1Queries(plan)
-  const sides: readonly ClusterCatalogSide[] = plan.base === undefined ? ['head'] : ['base', 'head']
+  const sides: readonly BaseOrHeadCatalog[] = plan.base === undefined ? ['head'] : ['base', 'head']
 
   return {
     first: 'preflight',
@@ -91,7 +91,7 @@ export function createOlmV1Test(
       })
     if (!namespace)
       return createWaitingProgress(state, 'the namespace', [
-        { kind: 'create', object: createNamespace(plan) },
+        { kind: 'create', object: createTestNamespace(plan) },
       ])
     // OLM v1 1.11 and later ignore the installer.
     const needs = doesCrdRequireServiceAccount(getObservedObject(observation, queries.api)) ? 1 : 0
@@ -123,8 +123,8 @@ export function createOlmV1Test(
       )
     const open = sides.filter(
       (side) =>
-        getCurrentCondition(getObservedObject(observation, queries.catalogs[side]), 'Serving')?.status !==
-        'True',
+        getConditionOfCurrentGeneration(getObservedObject(observation, queries.catalogs[side]), 'Serving')
+          ?.status !== 'True',
     )
     const [side] = open
     if (side === undefined)
@@ -132,15 +132,15 @@ export function createOlmV1Test(
         { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
       ])
     const catalog = getObservedObject(observation, queries.catalogs[side])
-    const progressing = getCurrentCondition(catalog, 'Progressing')
+    const progressing = getConditionOfCurrentGeneration(catalog, 'Progressing')
     const message = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason === 'Blocked')
       return createFailedProgress(state, now, {
-        code: classifyCatalogFailure(progressing.message) ?? 'catalog-invalid',
+        code: classifyClusterCatalogFailure(progressing.message) ?? 'catalog-invalid',
         says: message,
       })
-    const code = classifyCatalogFailure(progressing?.message ?? '')
-    const { state: known, milliseconds } = trackFailureDuration(state, code, now)
+    const code = classifyClusterCatalogFailure(progressing?.message ?? '')
+    const { state: known, milliseconds } = measureFailureDuration(state, code, now)
     if (now - state.since < deadlines.catalog)
       return createWaitingProgress(known, progressing ? message : 'OLM v1 to process the ClusterCatalog')
     if (!progressing)
@@ -168,9 +168,9 @@ export function createOlmV1Test(
             { kind: 'create', object: createClusterExtension(plan, namespace, sides[0] ?? 'head') },
           ])
         : createWaitingProgress(state, 'the namespace')
-    const progressing = getCurrentCondition(extension, 'Progressing')
-    const installed = getCurrentCondition(extension, 'Installed')
-    const name = getStringAt(extension.status, 'install', 'bundle', 'name')
+    const progressing = getConditionOfCurrentGeneration(extension, 'Progressing')
+    const installed = getConditionOfCurrentGeneration(extension, 'Installed')
+    const name = getStringAtPath(extension.status, 'install', 'bundle', 'name')
     const deployments = getObservedObjects(observation, queries.deployments).filter(isOwned)
     const pods = getObservedObjects(observation, queries.pods)
     const why =
@@ -198,7 +198,7 @@ export function createOlmV1Test(
     const rejected = progressing?.reason === 'Retrying' ? classifyExtensionFailure(message) : undefined
     // OLM v1 reports every failure as retrying. A failure is final if it outlasts the retries and is not a network
     // problem.
-    const { state: known, milliseconds } = trackFailureDuration(state, rejected?.code, now)
+    const { state: known, milliseconds } = measureFailureDuration(state, rejected?.code, now)
     if (rejected && milliseconds >= deadlines.retryWindow && rejected.code !== 'too-slow')
       return createFailedProgress(known, now, rejected)
     const what = isThere
@@ -247,7 +247,7 @@ export function createOlmV1Test(
       },
     }
     const isMoved =
-      getStringAt(
+      getStringAtPath(
         getObservedObject(observation, queries.extension)?.spec,
         'source',
         'catalog',
@@ -258,7 +258,7 @@ export function createOlmV1Test(
     return transitionToStage(following, 'extension', now, `${done} is running`, isMoved ? [] : [patch])
   }
 
-  function imageOf(side: ClusterCatalogSide): string {
+  function imageOf(side: BaseOrHeadCatalog): string {
     const from = side === 'base' ? plan.base : plan.catalog
     return from && 'image' in from ? from.image : ''
   }
@@ -267,7 +267,7 @@ export function createOlmV1Test(
     const labels = metadata.labels ?? {}
     return (
       labels['olm.operatorframework.io/owner-kind'] === 'ClusterExtension' &&
-      labels['olm.operatorframework.io/owner-name'] === toClusterScopedName(plan)
+      labels['olm.operatorframework.io/owner-name'] === toClusterScopedObjectName(plan)
     )
   }
 }
@@ -291,7 +291,7 @@ const extensionFailurePatterns: readonly (readonly [ClusterTestFailureCode, RegE
 function classifyExtensionFailure(message: string): ClusterTestFailure {
   const code =
     extensionFailurePatterns.find(([, pattern]) => pattern.test(message))?.[0] ??
-    classifyCatalogFailure(message) ??
+    classifyClusterCatalogFailure(message) ??
     (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow')
   return {
     code: code === 'catalog-image-missing' ? 'bundle-image-missing' : code,
@@ -299,7 +299,7 @@ function classifyExtensionFailure(message: string): ClusterTestFailure {
   }
 }
 
-function classifyCatalogFailure(message: string): ClusterTestFailureCode | undefined {
+function classifyClusterCatalogFailure(message: string): ClusterTestFailureCode | undefined {
   if (transientErrorPattern.test(message)) return 'registry-failing'
   if (/manifest unknown|not found|name unknown/i.test(message)) return 'catalog-image-missing'
   if (/unauthorized|denied/i.test(message)) return 'image-unauthorized'
@@ -307,10 +307,11 @@ function classifyCatalogFailure(message: string): ClusterTestFailureCode | undef
 }
 
 function doesCrdRequireServiceAccount(crd: KubeObject | undefined): boolean {
-  return getListAt(crd?.spec, 'versions').some((version) =>
-    getListAt(getValueAt(version, 'schema', 'openAPIV3Schema', 'properties', 'spec'), 'required').includes(
-      'serviceAccount',
-    ),
+  return getListAtPath(crd?.spec, 'versions').some((version) =>
+    getListAtPath(
+      getValueAtPath(version, 'schema', 'openAPIV3Schema', 'properties', 'spec'),
+      'required',
+    ).includes('serviceAccount'),
   )
 }
 
@@ -319,18 +320,22 @@ function createObjectQuery({ apiVersion, kind, metadata: { name, namespace } }: 
 }
 
 function createOlmV1Queries(plan: ClusterTestPlan) {
-  const namespace = toNamespaceName(plan)
+  const namespace = toTestNamespaceName(plan)
   const crd = (name: string): KubeQuery => ({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     name,
   })
-  const catalog = (side: ClusterCatalogSide) =>
+  const catalog = (side: BaseOrHeadCatalog) =>
     ({ apiVersion: olmV1ApiVersion, kind: 'ClusterCatalog', name: toClusterCatalogName(plan, side) }) as const
   const catalogs = { base: catalog('base'), head: catalog('head') }
   const queries = {
     namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
-    extension: { apiVersion: olmV1ApiVersion, kind: 'ClusterExtension', name: toClusterScopedName(plan) },
+    extension: {
+      apiVersion: olmV1ApiVersion,
+      kind: 'ClusterExtension',
+      name: toClusterScopedObjectName(plan),
+    },
     deployments: { apiVersion: 'apps/v1', kind: 'Deployment', namespace },
     pods: { apiVersion: 'v1', kind: 'Pod', namespace },
   } as const
@@ -344,7 +349,7 @@ function createOlmV1Queries(plan: ClusterTestPlan) {
       ...Object.values(catalogs),
       ...listPrerequisiteQueries(plan),
       { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name: installerAccountName },
-      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', name: toClusterScopedName(plan) },
+      { apiVersion: rbacApiVersion, kind: 'ClusterRoleBinding', name: toClusterScopedObjectName(plan) },
     ] as readonly KubeQuery[],
   }
 }

@@ -3,7 +3,7 @@
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { getBundleVersion } from '../../../pull-request/package-blobs.ts'
 import type { InstallBundleContent } from '../bundle-content.ts'
-import type { CatalogUnderTest, ChannelResolution } from '../resolutions.ts'
+import type { CatalogUnderTest, ChannelInstallResolution } from '../resolutions.ts'
 import type { InstallTarget } from '../install-targets.ts'
 import {
   chooseInstallMode,
@@ -28,7 +28,7 @@ export interface SkippedClusterTest {
 
 export interface ClusterTestRequest {
   readonly package: string
-  readonly resolution: ChannelResolution
+  readonly resolution: ChannelInstallResolution
   readonly targets: readonly InstallTarget[]
   readonly test: CatalogUnderTest
   /** Returns undefined for a bundle that was not opened. */
@@ -59,7 +59,7 @@ function planOlmV0Tests(request: ClusterTestRequest): readonly PlannedClusterTes
   if (fresh.kind !== 'installs') return 'the simulation did not resolve a bundle'
   const root = test.bundleOf(fresh.root)
   const names = [fresh.root.name, ...fresh.companions.map(({ entry }) => entry.name)]
-  const mode = findInstallMode(root, request)
+  const mode = findBundleInstallMode(root, request)
   if (mode === undefined) return `${fresh.root.name} does not support any install mode`
   const common = { target: 'OLM v0', package: packageName, channel, mode } as const
   const freshStep: ClusterTestStep = {
@@ -127,7 +127,7 @@ function planSingleBundleTests(
   return tests
 }
 
-function findInstallMode(
+function findBundleInstallMode(
   root: BundleBlob | undefined,
   { contentOf }: ClusterTestRequest,
 ): InstallMode | undefined {

@@ -9,14 +9,14 @@ import {
   classifyOverdueDeployments,
   findDeploymentPods,
   findPodFailure,
-  classifyPullFailure,
+  classifyImagePullFailure,
   unpackPodFailureCodes,
 } from './classify-pods.ts'
 import {
   getCondition,
   getObservedObject,
   getObservedObjects,
-  getStringAt,
+  getStringAtPath,
   type ClusterAction,
   type KubeObject,
   type KubeQuery,
@@ -27,7 +27,7 @@ import {
   listPrerequisiteQueries,
   createPrerequisiteObjects,
   createBundleImageSource,
-  createNamespace,
+  createTestNamespace,
   type RukPakTarget,
 } from './cluster-test-objects.ts'
 import {
@@ -36,17 +36,17 @@ import {
   type ClusterTestFailure,
 } from './cluster-test-outcome.ts'
 import {
-  toClusterScopedName,
+  toClusterScopedObjectName,
   parseJsonNameList,
-  toNamespaceName,
+  toTestNamespaceName,
   type ClusterTestPlan,
 } from './cluster-test-plan.ts'
 import {
   createFinalProgress,
   transitionToStage,
   createFailedProgress,
-  trackFailureDuration,
-  updateTestMemory,
+  measureFailureDuration,
+  updateTestStateMemory,
   createWaitingProgress,
   type ClusterTestProgress,
   type ClusterTestDriver,
@@ -59,7 +59,7 @@ type RukPakState = ClusterTestState<RukPakStage>
 /** `v1alpha2` has no Bundle object. */
 export const rukPakApiVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
 
-export function createRukPakTest(
+export function createRukPakTestDriver(
   plan: ClusterTestPlan,
   deadlines: ClusterTestDeadlines,
   target: RukPakTarget,
@@ -96,7 +96,7 @@ export function createRukPakTest(
       })
     if (!namespace)
       return createWaitingProgress(state, 'the namespace', [
-        { kind: 'create', object: createNamespace(plan) },
+        { kind: 'create', object: createTestNamespace(plan) },
       ])
     return transitionToStage(state, 'ground', now, `namespace ${namespace.metadata.name} exists`)
   }
@@ -111,8 +111,12 @@ export function createRukPakTest(
     if (!namespace || !first) return createWaitingProgress(state, 'the namespace')
     const missing = createPrerequisiteObjects(plan, namespace).filter(
       ({ apiVersion: its, kind, metadata: { name } }) =>
-        getObservedObject(observation, { apiVersion: its, kind, name, namespace: toNamespaceName(plan) }) ===
-        undefined,
+        getObservedObject(observation, {
+          apiVersion: its,
+          kind,
+          name,
+          namespace: toTestNamespaceName(plan),
+        }) === undefined,
     )
     if (missing.length > 0)
       return createWaitingProgress(
@@ -147,7 +151,7 @@ export function createRukPakTest(
           ])
         : createWaitingProgress(state, 'the BundleDeployment')
     const bundles = getObservedObjects(observation, queries.bundles)
-    const bundle = bundles.find((one) => getStringAt(one.spec, 'source', 'image', 'ref') === wanted.image)
+    const bundle = bundles.find((one) => getStringAtPath(one.spec, 'source', 'image', 'ref') === wanted.image)
     const unpacked = getCondition(hasBundles ? bundle : found, 'Unpacked')
     const valid = getCondition(found, 'HasValidBundle')
     const installed = getCondition(found, 'Installed')
@@ -173,12 +177,12 @@ export function createRukPakTest(
       : pods && !temporaryFailureCodes.has(pods.code)
         ? pods
         : undefined
-    const { state: followed, milliseconds } = trackFailureDuration(state, failure?.code, now)
+    const { state: followed, milliseconds } = measureFailureDuration(state, failure?.code, now)
     // RukPak retries every failure. A failure is final if it outlasts the retries and RukPak did not cause it.
     const isFinal = failure !== undefined && milliseconds >= deadlines.retryWindow
     if (isFinal && (isAuthorFailureCode(failure.code) || !temporaryFailureCodes.has(failure.code)))
       return createFailedProgress(followed, now, failure)
-    const active = getStringAt(found.status, 'activeBundle')
+    const active = getStringAtPath(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
     // `v1alpha2` sets HasValidBundle only on invalid bundles.
     const isValid = hasBundles
@@ -188,7 +192,7 @@ export function createRukPakTest(
     const deployments = getObservedObjects(observation, queries.deployments).filter(isOwned)
     // RukPak before 0.17 chooses the namespace, and plain manifests specify their own.
     const elsewhere = listOtherNamespaces(deployments)
-    const knows = updateTestMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
+    const knows = updateTestStateMemory(followed, { elsewhere: JSON.stringify(elsewhere) })
     const running = [queries.pods, ...elsewhere.map(createPodQuery)].flatMap((query) =>
       getObservedObjects(observation, query),
     )
@@ -299,14 +303,14 @@ export function createRukPakTest(
   }
 
   function listOtherNamespaces(deployments: readonly KubeObject[]): readonly string[] {
-    const own = toNamespaceName(plan)
+    const own = toTestNamespaceName(plan)
     return [...new Set(deployments.map(({ metadata }) => metadata.namespace ?? own))].filter(
       (namespace) => namespace !== own,
     )
   }
 
   function isOwned({ metadata }: KubeObject): boolean {
-    return metadata.labels?.['core.rukpak.io/owner-name'] === toClusterScopedName(plan)
+    return metadata.labels?.['core.rukpak.io/owner-name'] === toClusterScopedObjectName(plan)
   }
 }
 
@@ -327,7 +331,10 @@ function classifyRukPakFailure(message: string, reason: string): ClusterTestFail
   if (transientErrorPattern.test(message))
     return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says: description }
   if (reason === 'UnpackFailed')
-    return { code: classifyPullFailure(message, unpackPodFailureCodes) ?? 'unpack-failed', says: description }
+    return {
+      code: classifyImagePullFailure(message, unpackPodFailureCodes) ?? 'unpack-failed',
+      says: description,
+    }
   if (/no matches for kind|could not find the requested resource/.test(message))
     return { code: 'api-missing-for-bundle', says: description }
   if (/already exists|invalid ownership metadata/.test(message))
@@ -341,8 +348,8 @@ const createPodQuery = (namespace: string): KubeQuery => ({ apiVersion: 'v1', ki
 const rukPakNamespace = 'rukpak-system'
 
 function createRukPakQueries(plan: ClusterTestPlan, apiVersion: string, hasBundles: boolean) {
-  const name = toClusterScopedName(plan)
-  const namespace = toNamespaceName(plan)
+  const name = toClusterScopedObjectName(plan)
+  const namespace = toTestNamespaceName(plan)
   const owned = `core.rukpak.io/owner-name=${name}`
   const queries = {
     namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },

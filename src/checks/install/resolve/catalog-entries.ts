@@ -63,7 +63,7 @@ export function createCatalogOperatorEntries(catalog: Catalog, name: string): Ca
     })
   }
   const counts = memoizeOnce(() => countChannelEntries(catalog.channels, bundles))
-  const providers = memoizeOnce(() => indexApiProviders(catalog.bundles))
+  const providers = memoizeOnce(() => indexPackagesByProvidedApi(catalog.bundles))
   return {
     name,
     packages,
@@ -114,11 +114,11 @@ const getCatalogOperatorFacts = memoizePerObject((blob: BundleBlob): OperatorFac
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )
   const facts = computeOperatorFacts(blob.name, own)
-  return { ...facts, properties: [...own, ...own.flatMap(toDependencyProperties)] }
+  return { ...facts, properties: [...own, ...own.flatMap(toServedDependencyProperties)] }
 })
 
 /** opm also serves requirements as dependencies. OLM converts those back to properties, so a CEL rule sees both. */
-function toDependencyProperties({ type, value }: OperatorProperty): readonly OperatorProperty[] {
+function toServedDependencyProperties({ type, value }: OperatorProperty): readonly OperatorProperty[] {
   const fields = (...names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, getJsonTextField(value, name)]))
   if (type === 'olm.gvk.required') return [{ type, value: fields('group', 'version', 'kind') }]
@@ -166,7 +166,9 @@ function countChannelEntries(
   return counts
 }
 
-function indexApiProviders(bundles: readonly BundleBlob[]): ReadonlyMap<string, ReadonlySet<string>> {
+function indexPackagesByProvidedApi(
+  bundles: readonly BundleBlob[],
+): ReadonlyMap<string, ReadonlySet<string>> {
   const providers = new Map<string, Set<string>>()
   for (const { package: its, properties } of bundles)
     for (const { type, value } of properties) {

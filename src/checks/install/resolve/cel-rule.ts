@@ -29,7 +29,7 @@ export function compileCelRule(rule: string): (properties: readonly OperatorProp
   } catch (error) {
     return () => {
       throw new CelEvaluationError(
-        `the rule ${JSON.stringify(rule)} cannot be evaluated: ${formatErrorFirstLine(error)}`,
+        `the rule ${JSON.stringify(rule)} cannot be evaluated: ${getFirstErrorMessageLine(error)}`,
       )
     }
   }
@@ -54,19 +54,19 @@ function rejectExpensiveCelRule(rule: string, properties: number): void {
   const items = Math.max(properties, rule.split(',').length, 1)
   if (items ** loops > maxCelSteps)
     throw new CelEvaluationError(
-      `the rule ${quoteTruncatedRule(rule)} could take too long on ${properties} properties`,
+      `the rule ${quoteTruncatedCelRule(rule)} could take too long on ${properties} properties`,
     )
   // JavaScript's regular expressions backtrack, Go's do not. A single repetition is harmless.
   if (/\bmatches\s*\(/.test(rule) && [...rule.matchAll(/[*+{?]/g)].length > 1)
     throw new CelEvaluationError(
-      `the rule ${quoteTruncatedRule(rule)} has a regular expression that could take too long`,
+      `the rule ${quoteTruncatedCelRule(rule)} has a regular expression that could take too long`,
     )
 }
 
-function quoteTruncatedRule(rule: string): string {
+function quoteTruncatedCelRule(rule: string): string {
   return JSON.stringify(rule.length > 200 ? `${rule.slice(0, 200)}...` : rule)
 }
 
-function formatErrorFirstLine(error: unknown): string {
+function getFirstErrorMessageLine(error: unknown): string {
   return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
 }

@@ -31,10 +31,10 @@ export type SolverResult =
 /** Real catalogs need only a few conflicts. The limit stops malicious catalogs. */
 const maxSolverConflicts = 20_000
 
-export function chooseBundles(variables: readonly SolverVariable[]): SolverResult {
+export function solveBundleSelection(variables: readonly SolverVariable[]): SolverResult {
   const numbers = new Map(variables.map(({ id }, index) => [id, index]))
   const missing = variables
-    .flatMap(({ constraints }) => constraints.flatMap(listConstraintIds))
+    .flatMap(({ constraints }) => constraints.flatMap(listReferencedVariableIds))
     .filter((id) => !numbers.has(id))
   if (missing.length > 0) {
     const each = missing.map((id) => `variable ${JSON.stringify(id)} referenced but not provided`)
@@ -121,7 +121,7 @@ function hasDependencyConstraint(its: readonly AppliedConstraint[] | undefined):
   return its?.some(({ constraint }) => constraint.kind === 'dependency') ?? false
 }
 
-function listConstraintIds(constraint: SolverConstraint): readonly string[] {
+function listReferencedVariableIds(constraint: SolverConstraint): readonly string[] {
   if ('ids' in constraint) return constraint.ids
   return 'id' in constraint ? [constraint.id] : []
 }

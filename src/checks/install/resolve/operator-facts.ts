@@ -53,7 +53,7 @@ export function computeOperatorFacts(name: string, properties: readonly Operator
 }
 
 /** OLM treats a CSV without a version as 0.0.0. */
-export function createInstalledCsvEntry({
+export function createInstalledOperatorFromCsv({
   name,
   version,
   package: packageName,
@@ -74,7 +74,7 @@ export function createInstalledCsvEntry({
 }
 
 /** A catalog entry after installation. OLM keeps its properties and discards its edges. */
-export const toInstalledOperatorEntry = memoizePerObject(
+export const getMemoizedInstalledEntry = memoizePerObject(
   ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
     createInstalledOperatorEntry(name, packageName, version, facts),
 )
@@ -222,14 +222,14 @@ function decodeConstraint(value: Json): ConstraintDecodeResult {
       error: `olm.constraint value is greater than max constraint size ${maxConstraintBytes} bytes`,
     }
   try {
-    return { ok: true, value: decodeConstraintAtDepth(value, 0) }
+    return { ok: true, value: decodeConstraintWithDepthLimit(value, 0) }
   } catch (error) {
     if (!(error instanceof ConstraintDecodeError)) throw error
     return { ok: false, error: error.message }
   }
 }
 
-function decodeConstraintAtDepth(value: Json, level: number): DecodedConstraint {
+function decodeConstraintWithDepthLimit(value: Json, level: number): DecodedConstraint {
   if (level > maxConstraintDepth)
     throw new ConstraintDecodeError(`it is nested more than ${maxConstraintDepth} levels deep`)
   const fields = decodeConstraintFields(value, 'constraints.Constraint', [
@@ -277,8 +277,8 @@ function decodeConstraintAtDepth(value: Json, level: number): DecodedConstraint 
 function decodeNestedConstraints(value: Json | undefined, level: number): readonly DecodedConstraint[] {
   const list =
     decodeConstraintFields(value, 'constraints.CompoundConstraint', ['constraints'])['constraints'] ?? []
-  if (!Array.isArray(list)) throw createTypeError(list, '[]constraints.Constraint')
-  return list.map((item: Json) => decodeConstraintAtDepth(item ?? {}, level + 1))
+  if (!Array.isArray(list)) throw createJsonTypeError(list, '[]constraints.Constraint')
+  return list.map((item: Json) => decodeConstraintWithDepthLimit(item ?? {}, level + 1))
 }
 
 /** Returns fields by lowercase name. Empty if Go leaves a pointer nil. */
@@ -288,7 +288,7 @@ function decodeConstraintFields(
   known: readonly string[],
 ): ConstraintFields {
   if (value === undefined || value === null) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw createTypeError(value, type)
+  if (typeof value !== 'object' || Array.isArray(value)) throw createJsonTypeError(value, type)
   const fields: Record<string, Json> = {}
   for (const [key, field] of Object.entries(value as ConstraintFields)) {
     const name = key.toLowerCase()
@@ -301,11 +301,11 @@ function decodeConstraintFields(
 
 function getStringField(fields: ConstraintFields, name: string): string {
   const value = fields[name] ?? ''
-  if (typeof value !== 'string') throw createTypeError(value, 'string')
+  if (typeof value !== 'string') throw createJsonTypeError(value, 'string')
   return value
 }
 
-function createTypeError(value: Json, wanted: string): ConstraintDecodeError {
+function createJsonTypeError(value: Json, wanted: string): ConstraintDecodeError {
   const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
   return new ConstraintDecodeError(`json: cannot unmarshal ${found} into Go value of type ${wanted}`)
 }

@@ -3,7 +3,7 @@
 import { isInRange } from '@catalog-bot/fbc/versions/version-range'
 import { memoizeOnce, memoizePerObject } from '@catalog-bot/findings/memoize'
 import {
-  chooseBundles,
+  solveBundleSelection,
   type AppliedConstraint,
   type SolverConstraint,
   type SolverVariable,
@@ -108,7 +108,7 @@ interface BundleVariable extends SolverVariable {
 }
 
 /** Caches the data that is the same for all namespaces with the same catalogs. */
-class ReachabilityCache {
+class RequirementCandidateCache {
   /** Entries from which OLM does not reach any unreadable data. */
   readonly sound = new Set<OperatorEntry>()
   private readonly candidates = new Map<BundleRequirement, Map<string, readonly OperatorEntry[]>>()
@@ -129,11 +129,11 @@ class ReachabilityCache {
   }
 }
 
-const getReachabilityCache = memoizePerObject(
-  (_catalogs: readonly CatalogSource[]) => new ReachabilityCache(),
+const getRequirementCandidateCache = memoizePerObject(
+  (_catalogs: readonly CatalogSource[]) => new RequirementCandidateCache(),
 )
 
-interface SubscriptionCandidates {
+interface SubscriptionUpgradeCandidates {
   readonly subscription: Subscription
   /** In order of preference. The installed bundle is last. */
   readonly candidates: readonly OperatorEntry[]
@@ -142,21 +142,21 @@ interface SubscriptionCandidates {
 
 class ResolutionSolver {
   private readonly namespace: ResolverNamespace
-  private readonly reach: ReachabilityCache
+  private readonly reach: RequirementCandidateCache
   private readonly bundles = new Map<string, BundleVariable>()
   private readonly byEntry = new Map<OperatorEntry, BundleVariable>()
   private readonly subscribed: SolverVariable[] = []
 
   constructor(namespace: ResolverNamespace) {
     this.namespace = namespace
-    this.reach = getReachabilityCache(namespace.catalogs)
+    this.reach = getRequirementCandidateCache(namespace.catalogs)
   }
 
   resolve(): NamespaceResolution {
     const installed = this.namespace.installed.map(({ entry }) => entry)
     this.rejectUnsound(installed)
     const problems: string[] = []
-    const wanted: (SubscriptionCandidates | SolverVariable)[] = []
+    const wanted: (SubscriptionUpgradeCandidates | SolverVariable)[] = []
     for (const subscription of this.namespace.subscriptions)
       try {
         wanted.push(this.findCandidates(subscription))
@@ -169,7 +169,7 @@ class ResolutionSolver {
     if (quick) return { kind: 'resolved', bundles: quick }
     this.addBundles(installed)
     for (const one of wanted) this.subscribed.push('candidates' in one ? this.createVariable(one) : one)
-    const choice = chooseBundles([...this.subscribed, ...this.bundles.values(), ...this.invariants()])
+    const choice = solveBundleSelection([...this.subscribed, ...this.bundles.values(), ...this.invariants()])
     switch (choice.kind) {
       case 'chosen':
         return { kind: 'resolved', bundles: this.newAmong(choice.ids) }
@@ -197,16 +197,19 @@ class ResolutionSolver {
   }
 
   /** The candidates of a Subscription, or an unsatisfiable variable if it names something missing. */
-  private findCandidates(subscription: Subscription): SubscriptionCandidates | SolverVariable {
+  private findCandidates(subscription: Subscription): SubscriptionUpgradeCandidates | SolverVariable {
     const current = this.findInstalledEntry(subscription)
     const found = this.listOfferedEntries(subscription, current)
     if ('nothing' in found)
       return {
         id: `subscription:${subscription.name}`,
-        constraints: [createMandatoryConstraint(subscription), { kind: 'prohibited', text: found.nothing }],
+        constraints: [
+          createSubscriptionExistsConstraint(subscription),
+          { kind: 'prohibited', text: found.nothing },
+        ],
       }
-    const preferred = found.channels.flatMap((entries) => sortInChannelOrder(entries))
-    const wanted = preferred.filter((entry) => !current || canUpgradeFrom(entry, current))
+    const preferred = found.channels.flatMap((entries) => sortEntriesInChannelOrder(entries))
+    const wanted = preferred.filter((entry) => !current || canUpgradeFromCurrentEntry(entry, current))
     const candidates = wanted.flatMap((entry) => {
       const same = found.byName(entry.name)
       return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
@@ -219,23 +222,26 @@ class ResolutionSolver {
     subscription,
     candidates: entries,
     current,
-  }: SubscriptionCandidates): SolverVariable {
+  }: SubscriptionUpgradeCandidates): SolverVariable {
     const candidates = this.addBundles(entries)
     if (current)
       for (const candidate of new Set(candidates)) {
         candidate.replaces = current.name
-        const conflict = toVariableId(current)
+        const conflict = toSolverVariableId(current)
         candidate.constraints.push({
           kind: 'conflict',
           id: conflict,
           text: `${candidate.id} conflicts with ${conflict}`,
         })
       }
-    const ids = [...candidates.map((candidate) => candidate.id), ...(current ? [toVariableId(current)] : [])]
+    const ids = [
+      ...candidates.map((candidate) => candidate.id),
+      ...(current ? [toSolverVariableId(current)] : []),
+    ]
     return {
       id: `subscription:${subscription.name}`,
       constraints: [
-        createMandatoryConstraint(subscription),
+        createSubscriptionExistsConstraint(subscription),
         createSubscriptionConstraint(subscription.name, ids),
       ],
     }
@@ -246,9 +252,9 @@ class ResolutionSolver {
    * conflict.
    */
   private chooseQuickly(
-    all: readonly (SubscriptionCandidates | SolverVariable)[],
+    all: readonly (SubscriptionUpgradeCandidates | SolverVariable)[],
   ): readonly ChosenBundle[] | undefined {
-    const wanted: SubscriptionCandidates[] = []
+    const wanted: SubscriptionUpgradeCandidates[] = []
     for (const one of all) {
       if (!('candidates' in one)) return undefined
       wanted.push(one)
@@ -271,12 +277,12 @@ class ResolutionSolver {
       const conflict = replacing.get(entry)
       if (conflict && chosen.has(conflict)) return false
       for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
-      const keys = listNamespaceUniqueKeys(entry)
+      const keys = listExclusiveEntryKeys(entry)
       return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
     }
     const take = (entry: OperatorEntry): void => {
       chosen.set(entry, replacing.get(entry)?.name ?? '')
-      for (const key of listNamespaceUniqueKeys(entry)) taken.add(key)
+      for (const key of listExclusiveEntryKeys(entry)) taken.add(key)
       for (const requirement of entry.facts.requirements()) {
         const candidates = this.candidatesFor(requirement, entry)
         choices.push(candidates)
@@ -375,7 +381,7 @@ class ResolutionSolver {
         const candidates = this.candidatesFor(requirement, entry)
         variable.constraints.push({
           kind: 'dependency',
-          ids: candidates.map(toVariableId),
+          ids: candidates.map(toSolverVariableId),
           text: `bundle ${entry.name} requires an operator ${requirement.text}`,
           requirement: requirement.label,
         })
@@ -386,7 +392,7 @@ class ResolutionSolver {
   }
 
   private newVariable(entry: OperatorEntry): BundleVariable {
-    const id = toVariableId(entry)
+    const id = toSolverVariableId(entry)
     const constraints: SolverConstraint[] = []
     if (this.namespace.installed.some((one) => one.entry === entry && !one.isSubscribed))
       constraints.push({
@@ -402,11 +408,13 @@ class ResolutionSolver {
    * Within a catalog, default channels come first, and each channel starts at its head.
    */
   private candidatesFor(requirement: BundleRequirement, dependent: OperatorEntry): readonly OperatorEntry[] {
-    const found = sortInstalledEntries(
+    const found = sortInstalledOperatorEntries(
       this.namespace.installed.map(({ entry }) => entry).filter((entry) => requirement.isMetBy(entry)),
     )
     const offered = this.reach.candidatesFor(requirement, dependent, () =>
-      this.catalogsFor(dependent).flatMap(({ entries }) => findCandidateEntries(entries, requirement)),
+      this.catalogsFor(dependent).flatMap(({ entries }) =>
+        findEntriesMeetingRequirement(entries, requirement),
+      ),
     )
     return found.length === 0 ? offered : [...found, ...offered]
   }
@@ -425,8 +433,8 @@ class ResolutionSolver {
     const byPackage = new Map<string, string[]>()
     for (const { id, entry } of this.bundles.values()) {
       if (!this.isCounted(entry)) continue
-      for (const api of entry.facts.provided) addToListInMap(byApi, api, id)
-      for (const { name } of entry.facts.packages) addToListInMap(byPackage, name, id)
+      for (const api of entry.facts.provided) appendToMapList(byApi, api, id)
+      for (const { name } of entry.facts.packages) appendToMapList(byPackage, name, id)
     }
     for (const [api, ids] of byApi) {
       const [group = '', version = '', kind = ''] = api.split('\0')
@@ -462,23 +470,23 @@ class ResolutionSolver {
 
 const simulatedNamespaceName = 'simulation'
 
-function createMandatoryConstraint({ name }: Subscription): SolverConstraint {
+function createSubscriptionExistsConstraint({ name }: Subscription): SolverConstraint {
   return { kind: 'mandatory', text: `subscription ${name} exists` }
 }
 
 /** Keys that only one bundle of a namespace can have. */
-const listNamespaceUniqueKeys = (entry: OperatorEntry): readonly string[] =>
-  listNamespaceUniqueKeysOfFacts(entry.facts)
-const listNamespaceUniqueKeysOfFacts = memoizePerObject((facts: OperatorFacts): readonly string[] => [
+const listExclusiveEntryKeys = (entry: OperatorEntry): readonly string[] =>
+  listExclusiveOperatorKeys(entry.facts)
+const listExclusiveOperatorKeys = memoizePerObject((facts: OperatorFacts): readonly string[] => [
   ...facts.provided.map((api) => `api ${api}`),
   ...facts.packages.map(({ name }) => `package ${name}`),
 ])
 
-function toVariableId({ catalog, channel, name }: OperatorEntry): string {
+function toSolverVariableId({ catalog, channel, name }: OperatorEntry): string {
   return `${catalog ?? '@existing'}/${simulatedNamespaceName}/${channel}/${name}`
 }
 
-function sortInChannelOrder(
+function sortEntriesInChannelOrder(
   entries: ChannelOperatorEntries | readonly OperatorEntry[],
 ): readonly OperatorEntry[] {
   const order = 'order' in entries ? entries.order() : computeChannelOrder(entries)
@@ -486,7 +494,10 @@ function sortInChannelOrder(
   return order.entries
 }
 
-function canUpgradeFrom({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry): boolean {
+function canUpgradeFromCurrentEntry(
+  { skipRange, replaces, skips }: OperatorEntry,
+  current: OperatorEntry,
+): boolean {
   return (
     (skipRange !== undefined && current.version !== undefined && isInRange(current.version, skipRange)) ||
     replaces === current.name ||
@@ -495,14 +506,14 @@ function canUpgradeFrom({ skipRange, replaces, skips }: OperatorEntry, current: 
 }
 
 /** Installed Operators have no channel: OLM treats those of one package as one channel without edges. */
-function sortInstalledEntries(entries: readonly OperatorEntry[]): OperatorEntry[] {
+function sortInstalledOperatorEntries(entries: readonly OperatorEntry[]): OperatorEntry[] {
   const byPackage = Map.groupBy(entries, (entry) => entry.package)
   return [...byPackage.values()]
     .sort(([a], [b]) => compareStrings(a?.package ?? '', b?.package ?? ''))
-    .flatMap(sortInChannelOrder)
+    .flatMap(sortEntriesInChannelOrder)
 }
 
-function findCandidateEntries(
+function findEntriesMeetingRequirement(
   catalog: CatalogOperatorEntries,
   requirement: BundleRequirement,
 ): readonly OperatorEntry[] {
@@ -517,7 +528,7 @@ function findCandidateEntries(
     .flatMap(({ channels }) => channels)
     .filter(({ entries }) => entries.some((entry) => requirement.isMetBy(entry)))
     .sort(compareChannels)
-    .flatMap((channel) => sortInChannelOrder(channel).filter((entry) => requirement.isMetBy(entry)))
+    .flatMap((channel) => sortEntriesInChannelOrder(channel).filter((entry) => requirement.isMetBy(entry)))
 }
 
 function createSubscriptionConstraint(name: string, ids: readonly string[]): SolverConstraint {
@@ -569,15 +580,15 @@ function findUnsatisfiableCause(constraints: readonly AppliedConstraint[]): Unsa
     if (constraint.kind === 'at most one') exclusive ??= constraint.text
     if (constraint.kind !== 'dependency') continue
     const { ids, requirement } = constraint
-    if (requirement === undefined) candidates.push(...ids.map(toBundleName))
-    else if (ids.length === 0) unmet.push({ bundle: toBundleName(subject), requirement })
+    if (requirement === undefined) candidates.push(...ids.map(getBundleNameFromVariableId))
+    else if (ids.length === 0) unmet.push({ bundle: getBundleNameFromVariableId(subject), requirement })
   }
   if (unmet.length > 0) return { kind: 'unmet', candidates: [...new Set(candidates)], unmet }
   return exclusive === undefined ? { kind: 'other' } : { kind: 'exclusive', text: exclusive }
 }
 
 /** A bundle's id ends in its name. */
-const toBundleName = (id: string): string => id.slice(id.lastIndexOf('/') + 1)
+const getBundleNameFromVariableId = (id: string): string => id.slice(id.lastIndexOf('/') + 1)
 
 /** Joins messages as Kubernetes does. */
 function joinDistinctErrors(messages: readonly string[]): string {
@@ -585,7 +596,7 @@ function joinDistinctErrors(messages: readonly string[]): string {
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
 }
 
-function addToListInMap(map: Map<string, string[]>, key: string, value: string): void {
+function appendToMapList(map: Map<string, string[]>, key: string, value: string): void {
   const known = map.get(key)
   if (known) known.push(value)
   else map.set(key, [value])

@@ -14,7 +14,7 @@ export const toPositiveLiteral = (variable: number): Literal => variable * 2
 export const negateLiteral = (literal: Literal): Literal => literal ^ 1
 const getLiteralVariable = (literal: Literal): number => literal >> 1
 
-export type SatResult =
+export type SatSolverResult =
   | { readonly kind: 'satisfiable' }
   /** The conflicting assumptions. */
   | { readonly kind: 'unsatisfiable'; readonly failed: readonly Literal[] }
@@ -84,7 +84,7 @@ export class SatSolver {
   }
 
   /** Whether all clauses and assumptions can hold together. Discards the assumptions made by `assume`. */
-  solve(assumptions: readonly Literal[]): SatResult {
+  solve(assumptions: readonly Literal[]): SatSolverResult {
     this.backTo(0)
     if (!this.isSound) return { kind: 'unsatisfiable', failed: [] }
     for (;;) {

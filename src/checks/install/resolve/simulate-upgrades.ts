@@ -1,7 +1,7 @@
 // Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
 import { type CatalogOperatorEntries } from './catalog-entries.ts'
 import { type OperatorEntry } from './operator-entry.ts'
-import { toInstalledOperatorEntry } from './operator-facts.ts'
+import { getMemoizedInstalledEntry } from './operator-facts.ts'
 import {
   resolveNamespace,
   type CatalogSource,
@@ -12,15 +12,19 @@ import {
 } from './resolve-namespace.ts'
 
 /** The first Operator is the one that the user asked for. */
-export interface NamespaceState {
+export interface SimulatedNamespaceState {
   readonly operators: readonly { readonly entry: OperatorEntry; readonly subscription: Subscription }[]
 }
 
-type ResolutionFailure = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
+type FailedNamespaceResolution = Exclude<NamespaceResolution, { readonly kind: 'resolved' }>
 
 export type FreshInstallResult =
-  | { readonly kind: 'installed'; readonly state: NamespaceState; readonly bundles: readonly ChosenBundle[] }
-  | ResolutionFailure
+  | {
+      readonly kind: 'installed'
+      readonly state: SimulatedNamespaceState
+      readonly bundles: readonly ChosenBundle[]
+    }
+  | FailedNamespaceResolution
 
 export interface UpgradePath {
   readonly from: string
@@ -32,7 +36,7 @@ export interface UpgradePath {
     | { readonly kind: 'settled'; readonly at: string }
     /** The upgrade repeats for ever. */
     | { readonly kind: 'circle' }
-    | ResolutionFailure
+    | FailedNamespaceResolution
 }
 
 /** More steps than any channel needs. A repeated state also ends the simulation. */
@@ -40,7 +44,7 @@ const maxUpgradeSteps = 5000
 
 export class UpgradeSimulation {
   private readonly catalogs: readonly CatalogSource[]
-  private readonly next = new Map<string, NamespaceState | ResolutionFailure | undefined>()
+  private readonly next = new Map<string, SimulatedNamespaceState | FailedNamespaceResolution | undefined>()
 
   /** Subscriptions name the first catalog. */
   constructor(catalogs: readonly CatalogSource[]) {
@@ -63,12 +67,12 @@ export class UpgradeSimulation {
       subscriptions: [subscription],
     })
     if (resolution.kind !== 'resolved') return resolution
-    const state = addInstalledBundles({ operators: [] }, [subscription], resolution.bundles)
+    const state = installBundlesInNamespace({ operators: [] }, [subscription], resolution.bundles)
     return { kind: 'installed', state, bundles: resolution.bundles }
   }
 
-  follow(from: NamespaceState): UpgradePath {
-    const start = getRootOperatorName(from)
+  follow(from: SimulatedNamespaceState): UpgradePath {
+    const start = getRequestedOperatorName(from)
     const hops: string[] = []
     const plans: string[][] = []
     const seen = new Set<string>()
@@ -80,24 +84,30 @@ export class UpgradeSimulation {
       seen.add(key)
       const next = this.after(state, key)
       if (next === undefined)
-        return { from: start, hops, plans, end: { kind: 'settled', at: getRootOperatorName(state) } }
+        return { from: start, hops, plans, end: { kind: 'settled', at: getRequestedOperatorName(state) } }
       if ('kind' in next) return { from: start, hops, plans, end: next }
-      if (getRootOperatorName(next) !== getRootOperatorName(state)) hops.push(getRootOperatorName(next))
-      plans.push(listAddedBundleNames(next, state))
+      if (getRequestedOperatorName(next) !== getRequestedOperatorName(state))
+        hops.push(getRequestedOperatorName(next))
+      plans.push(listNewOperatorNames(next, state))
       state = next
     }
   }
 
   /** Returns undefined if nothing changes. */
-  private after(state: NamespaceState, key: string): NamespaceState | ResolutionFailure | undefined {
+  private after(
+    state: SimulatedNamespaceState,
+    key: string,
+  ): SimulatedNamespaceState | FailedNamespaceResolution | undefined {
     if (!this.next.has(key)) this.next.set(key, this.resolveAfter(state))
     return this.next.get(key)
   }
 
-  private resolveAfter({ operators }: NamespaceState): NamespaceState | ResolutionFailure | undefined {
+  private resolveAfter({
+    operators,
+  }: SimulatedNamespaceState): SimulatedNamespaceState | FailedNamespaceResolution | undefined {
     const subscriptions = operators.map(({ subscription }) => subscription)
     const installed = operators.map(({ entry }): InstalledOperator => ({
-      entry: toInstalledOperatorEntry(entry),
+      entry: getMemoizedInstalledEntry(entry),
       isSubscribed: true,
     }))
     const resolution = resolveNamespace({ catalogs: this.catalogs, installed, subscriptions })
@@ -105,9 +115,9 @@ export class UpgradeSimulation {
     // OLM does not create a step for a bundle that the Subscription already has.
     const bundles = resolution.bundles.filter(
       ({ entry }) =>
-        !subscriptions.some((its) => isSubscriptionFor(its, entry) && its.installedCsv === entry.name),
+        !subscriptions.some((its) => isSubscriptionForEntry(its, entry) && its.installedCsv === entry.name),
     )
-    return bundles.length === 0 ? undefined : addInstalledBundles({ operators }, subscriptions, bundles)
+    return bundles.length === 0 ? undefined : installBundlesInNamespace({ operators }, subscriptions, bundles)
   }
 
   private get main(): CatalogOperatorEntries {
@@ -117,17 +127,17 @@ export class UpgradeSimulation {
   }
 }
 
-function listAddedBundleNames(next: NamespaceState, before: NamespaceState): string[] {
+function listNewOperatorNames(next: SimulatedNamespaceState, before: SimulatedNamespaceState): string[] {
   const known = new Set(before.operators.map(({ entry }) => entry.name))
   return next.operators.map(({ entry }) => entry.name).filter((name) => !known.has(name))
 }
 
-function getRootOperatorName({ operators }: NamespaceState): string {
+function getRequestedOperatorName({ operators }: SimulatedNamespaceState): string {
   return operators[0]?.entry.name ?? ''
 }
 
 /** A key of everything that OLM's resolution depends on. */
-function toNamespaceStateKey({ operators }: NamespaceState): string {
+function toNamespaceStateKey({ operators }: SimulatedNamespaceState): string {
   return operators
     .map(({ entry, subscription }) =>
       [entry.name, subscription.package, subscription.channel, subscription.catalog].join(' '),
@@ -136,7 +146,7 @@ function toNamespaceStateKey({ operators }: NamespaceState): string {
     .join('\n')
 }
 
-function isSubscriptionFor(
+function isSubscriptionForEntry(
   { package: packageName, channel, catalog }: Subscription,
   entry: OperatorEntry,
 ): boolean {
@@ -148,16 +158,16 @@ function isSubscriptionFor(
 }
 
 /** The namespace after installation: OLM adds a Subscription for each bundle without one. */
-function addInstalledBundles(
-  before: NamespaceState,
+function installBundlesInNamespace(
+  before: SimulatedNamespaceState,
   subscriptions: readonly Subscription[],
   bundles: readonly ChosenBundle[],
-): NamespaceState {
+): SimulatedNamespaceState {
   const replaced = new Set(bundles.map(({ replaces }) => replaces))
   const remaining = before.operators.filter(({ entry }) => !replaced.has(entry.name))
   const added = bundles.map(({ entry }) => {
     const existing =
-      subscriptions.find((its) => isSubscriptionFor(its, entry)) ?? createGeneratedSubscription(entry)
+      subscriptions.find((its) => isSubscriptionForEntry(its, entry)) ?? createDependencySubscription(entry)
     return { entry, subscription: { ...existing, installedCsv: entry.name } }
   })
   // The user's Subscription stays first.
@@ -169,7 +179,7 @@ function addInstalledBundles(
   }
 }
 
-function createGeneratedSubscription(entry: OperatorEntry): Subscription {
+function createDependencySubscription(entry: OperatorEntry): Subscription {
   return {
     name: `${entry.package}-${entry.channel}-${entry.catalog}`,
     package: entry.package,

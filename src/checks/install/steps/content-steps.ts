@@ -5,14 +5,14 @@ import { compareBundleWithImage } from '@catalog-bot/bundle/render/compare-with-
 import { compareBundledCrds } from '@catalog-bot/bundle/upgrade/check-crd-upgrade'
 import { createBundleLocator } from '@catalog-bot/bundle/bundle-locator'
 import type { Finding, Severity } from '@catalog-bot/findings/finding'
-import { redactFindings } from '../../images/redact-restricted-bundle.ts'
-import type { InstallStep, InstallRemark } from '../install-report.ts'
+import { redactBundleFindings } from '../../images/redact-restricted-bundle.ts'
+import type { InstallStep, InstallNote } from '../install-report.ts'
 import type { InstallBundleContent, InstallSimulationPorts } from '../bundle-content.ts'
 import { installTargets, listTargetsForFormat, type InstallTarget } from '../install-targets.ts'
 import { computeUnpackConfigMapName } from '../unpack-bundle.ts'
-import { createSkippedStep, createStep } from './create-step.ts'
+import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
-export interface InstallBundle {
+export interface InstallTargetBundle {
   readonly blob: BundleBlob
   /** The targets that install this bundle. */
   readonly targets: readonly InstallTarget[]
@@ -23,54 +23,59 @@ export interface InstallBundle {
  * Determines the severity of a finding about a bundle and whether it is shown separately. A finding that is shown
  * separately is not repeated as an install failure.
  */
-export type FindingClassifier = (
+export type InstallFindingClassifier = (
   found: Finding,
   blob: BundleBlob,
 ) => { readonly severity: Severity | 'off'; readonly isShown: boolean }
 
-interface OpenedInstallBundle extends InstallBundle {
+interface ReadableInstallTargetBundle extends InstallTargetBundle {
   readonly content: Extract<InstallBundleContent, { readonly kind: 'bundle' }>
 }
 
-const keepOriginalSeverity: FindingClassifier = ({ severity }) => ({ severity, isShown: false })
+const classifyWithOriginalSeverity: InstallFindingClassifier = ({ severity }) => ({
+  severity,
+  isShown: false,
+})
 
 /** `format` is undefined if no bundle could be opened. In this case, any target can apply. */
-export function createContentSteps(
-  opened: readonly InstallBundle[],
-  before: Omit<InstallBundle, 'targets'> | undefined,
+export function createBundleContentSteps(
+  opened: readonly InstallTargetBundle[],
+  before: Omit<InstallTargetBundle, 'targets'> | undefined,
   format: BundleFormat | undefined,
   {
     sha256,
-    classify = keepOriginalSeverity,
-  }: InstallSimulationPorts & { readonly classify?: FindingClassifier },
+    classify = classifyWithOriginalSeverity,
+  }: InstallSimulationPorts & { readonly classify?: InstallFindingClassifier },
 ): readonly InstallStep[] {
   const mine = format === undefined ? installTargets : listTargetsForFormat(format)
-  const concerned = opened.map((one): InstallBundle => ({
+  const concerned = opened.map((one): InstallTargetBundle => ({
     ...one,
     targets: mine.filter((each) => one.targets.includes(each)),
   }))
-  const readable = concerned.filter((one): one is OpenedInstallBundle => one.content.kind === 'bundle')
+  const readable = concerned.filter(
+    (one): one is ReadableInstallTargetBundle => one.content.kind === 'bundle',
+  )
   const content = createContentAvailabilityStep(concerned)
   const [root] = concerned
   const steps = [
     content,
     ...(mine.includes('OLM v0') ? [createUnpackingStep(readable, sha256)] : []),
-    createValidationStep(readable),
-    createRenderingStep(readable, classify),
-    createSchemasStep(readable, classify),
-    createCrdsStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, classify),
+    createBundleValidationStep(readable),
+    createManifestRenderStep(readable, classify),
+    createObjectSchemaStep(readable, classify),
+    createCrdUpgradeStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, classify),
   ]
   if (opened.length === 0)
-    return steps.map(({ id, title }) => createSkippedStep(id, title, 'Nothing resolves.'))
+    return steps.map(({ id, title }) => createSkippedInstallStep(id, title, 'Nothing resolves.'))
   if (readable.length > 0) return steps
   const rest = steps
     .slice(1)
-    .map(({ id, title }) => createSkippedStep(id, title, 'No bundle could be opened.'))
+    .map(({ id, title }) => createSkippedInstallStep(id, title, 'No bundle could be opened.'))
   return [content, ...rest]
 }
 
-function createContentAvailabilityStep(opened: readonly InstallBundle[]): InstallStep {
-  const remarks = opened.flatMap(({ blob, content, targets: own }): readonly InstallRemark[] => {
+function createContentAvailabilityStep(opened: readonly InstallTargetBundle[]): InstallStep {
+  const remarks = opened.flatMap(({ blob, content, targets: own }): readonly InstallNote[] => {
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
     if (content.kind === 'unknown')
@@ -82,19 +87,19 @@ function createContentAvailabilityStep(opened: readonly InstallBundle[]): Instal
         },
       ]
     return [
-      ...createInlineBundleRemarks(blob, content.from, own),
-      ...createCatalogMismatchRemarks({ blob, content, targets: own }),
+      ...createInlineBundleNotes(blob, content.from, own),
+      ...createCatalogMismatchNotes({ blob, content, targets: own }),
     ]
   })
-  return createStep('content', 'Bundles exist and match the catalog', [], remarks)
+  return createInstallStep('content', 'Bundles exist and match the catalog', [], remarks)
 }
 
 /** Only OLM v0 installs a bundle without an image from manifests in the catalog. */
-function createInlineBundleRemarks(
+function createInlineBundleNotes(
   { name, image }: BundleBlob,
-  from: OpenedInstallBundle['content']['from'],
+  from: ReadableInstallTargetBundle['content']['from'],
   own: readonly InstallTarget[],
-): readonly InstallRemark[] {
+): readonly InstallNote[] {
   if (from !== 'catalog') return []
   if (image === '')
     return [
@@ -114,11 +119,11 @@ function createInlineBundleRemarks(
 }
 
 /** Differences between catalog and bundle. With a different name, package or version, OLM installs the wrong thing. */
-function createCatalogMismatchRemarks({
+function createCatalogMismatchNotes({
   blob,
   content: { facts },
   targets: own,
-}: OpenedInstallBundle): readonly InstallRemark[] {
+}: ReadableInstallTargetBundle): readonly InstallNote[] {
   if (!facts.statement) return []
   return compareBundleWithImage(blob, facts.statement, blob.image).map(
     ({ field, catalog, image, isIdentity }) => ({
@@ -130,15 +135,16 @@ function createCatalogMismatchRemarks({
 }
 
 function createUnpackingStep(
-  readable: readonly OpenedInstallBundle[],
+  readable: readonly ReadableInstallTargetBundle[],
   sha256: InstallSimulationPorts['sha256'],
 ): InstallStep {
   const title = 'OLM v0 can unpack the bundles'
   const v0: readonly InstallTarget[] = ['OLM v0']
   const facts: string[] = []
-  const remarks: InstallRemark[] = []
+  const remarks: InstallNote[] = []
   const its = readable.filter((one) => one.targets.includes('OLM v0'))
-  if (its.length === 0) return createSkippedStep('unpacking', title, 'OLM v0 installs none of the bundles.')
+  if (its.length === 0)
+    return createSkippedInstallStep('unpacking', title, 'OLM v0 installs none of the bundles.')
   for (const { blob, content } of its) {
     const { unpacked } = content.facts
     if (!unpacked) {
@@ -162,8 +168,8 @@ function createUnpackingStep(
   }
   const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)
   return isDone
-    ? createStep('unpacking', title, facts, remarks)
-    : createSkippedStep('unpacking', title, ...facts)
+    ? createInstallStep('unpacking', title, facts, remarks)
+    : createSkippedInstallStep('unpacking', title, ...facts)
 }
 
 /** Rules whose findings prevent an install with OLM v0 and RukPak. For OLM v1, its renderer determines this. */
@@ -193,13 +199,13 @@ const ruleIdsReportedByUnpacking: ReadonlySet<string> = new Set([
   'oversized-bundle-content',
 ])
 
-function createValidationStep(readable: readonly OpenedInstallBundle[]): InstallStep {
+function createBundleValidationStep(readable: readonly ReadableInstallTargetBundle[]): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // The unpacking step reports the size.
     facts.invalid
       .filter(({ rule }) => !ruleIdsReportedByUnpacking.has(rule))
-      .map((finding): InstallRemark => {
-        const message = formatFinding(blob, finding)
+      .map((finding): InstallNote => {
+        const message = formatBundleFinding(blob, finding)
         if (olmV0BlockingRuleIds.has(finding.rule))
           return { kind: 'refused', says: message, targets: own.filter((target) => target === 'OLM v0') }
         if (installBlockingRuleIds.has(finding.rule))
@@ -207,15 +213,15 @@ function createValidationStep(readable: readonly OpenedInstallBundle[]): Install
         return { kind: 'warning', says: message, targets: own }
       }),
   )
-  return createStep('validation', 'Bundles are valid', [], remarks)
+  return createInstallStep('validation', 'Bundles are valid', [], remarks)
 }
 
-function createRenderingStep(
-  readable: readonly OpenedInstallBundle[],
-  classify: FindingClassifier,
+function createManifestRenderStep(
+  readable: readonly ReadableInstallTargetBundle[],
+  classify: InstallFindingClassifier,
 ): InstallStep {
   const facts: string[] = []
-  const remarks: InstallRemark[] = []
+  const remarks: InstallNote[] = []
   for (const { blob, content, targets: own } of readable) {
     const { rendering, rukPak } = content.facts
     const isRegistry = rendering.format === 'registry+v1'
@@ -239,41 +245,41 @@ function createRenderingStep(
     if (rendering.refusals.length === 0)
       facts.push(`${blob.name}: ${formatObjectKindCounts(rendering.kinds)}`)
   }
-  return createStep('rendering', 'The installer renders objects', facts, remarks)
+  return createInstallStep('rendering', 'The installer renders objects', facts, remarks)
 }
 
 function formatObjectKindCounts(kinds: readonly (readonly [kind: string, count: number])[]): string {
   return kinds.length === 0 ? 'no objects' : kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
-function createSchemasStep(
-  readable: readonly OpenedInstallBundle[],
-  classify: FindingClassifier,
+function createObjectSchemaStep(
+  readable: readonly ReadableInstallTargetBundle[],
+  classify: InstallFindingClassifier,
 ): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
-    ...facts.manifests.flatMap((found) => toInstallRemarks(blob, found, own, classify)),
+    ...facts.manifests.flatMap((found) => toInstallRemarksForFinding(blob, found, own, classify)),
     // OLM never applies examples.
     ...facts.examples
-      .flatMap((found) => toInstallRemarks(blob, found, own, classify))
-      .map((remark): InstallRemark => ({ ...remark, kind: 'warning' })),
+      .flatMap((found) => toInstallRemarksForFinding(blob, found, own, classify))
+      .map((remark): InstallNote => ({ ...remark, kind: 'warning' })),
   ])
-  return createStep('schemas', 'The API server accepts the objects', [], remarks)
+  return createInstallStep('schemas', 'The API server accepts the objects', [], remarks)
 }
 
-function createCrdsStep(
-  root: InstallBundle | undefined,
-  before: Omit<InstallBundle, 'targets'> | undefined,
-  classify: FindingClassifier,
+function createCrdUpgradeStep(
+  root: InstallTargetBundle | undefined,
+  before: Omit<InstallTargetBundle, 'targets'> | undefined,
+  classify: InstallFindingClassifier,
 ): InstallStep {
   const title = 'Existing custom resources survive the upgrade'
   const all: readonly InstallTarget[] = ['OLM v0', 'OLM v1']
   if (!before || root?.content.kind !== 'bundle')
-    return createSkippedStep('crds', title, 'There is no earlier version to upgrade from.')
+    return createSkippedInstallStep('crds', title, 'There is no earlier version to upgrade from.')
   if (!root.targets.some((target) => all.includes(target)))
-    return createSkippedStep('crds', title, 'OLM does not install bundles of this format.')
+    return createSkippedInstallStep('crds', title, 'OLM does not install bundles of this format.')
   // These findings are at most warnings for OLM v0, so a missing check doesn't make its result unknown.
   const createUnknownStep = (message: string): InstallStep =>
-    createStep(
+    createInstallStep(
       'crds',
       title,
       [],
@@ -294,14 +300,15 @@ function createCrdsStep(
   if (!old.crds)
     return createUnknownStep(`The CRDs of the previous head, ${before.blob.name}, could not be read.`)
   if (!now.crds) return createUnknownStep(`The CRDs of ${root.blob.name} could not be read.`)
-  if (old.crds.length === 0) return createSkippedStep('crds', title, `${before.blob.name} has no CRDs.`)
+  if (old.crds.length === 0)
+    return createSkippedInstallStep('crds', title, `${before.blob.name} has no CRDs.`)
   const found = compareBundledCrds(old.crds, now.crds, locationOf)
   const isRestricted = (old.isRestricted ?? false) || (now.isRestricted ?? false)
-  const shown = isRestricted ? redactFindings(found, root.blob.image) : found
-  const remarks = shown.flatMap((one): InstallRemark[] => {
+  const shown = isRestricted ? redactBundleFindings(found, root.blob.image) : found
+  const remarks = shown.flatMap((one): InstallNote[] => {
     const { severity, isShown } = classify(one, root.blob)
     if (severity === 'off') return []
-    const message = formatFinding(root.blob, one)
+    const message = formatBundleFinding(root.blob, one)
     // OLM v0 usually accepts what OLM v1 rejects here.
     return one.data?.['isSilent'] === true
       ? [{ kind: 'warning', says: message, targets: all }]
@@ -310,27 +317,27 @@ function createCrdsStep(
           { kind: 'warning', says: message, targets: ['OLM v0'] },
         ]
   })
-  return createStep('crds', title, [`Compared ${before.blob.name} with ${root.blob.name}.`], remarks)
+  return createInstallStep('crds', title, [`Compared ${before.blob.name} with ${root.blob.name}.`], remarks)
 }
 
-function toInstallRemarks(
+function toInstallRemarksForFinding(
   blob: BundleBlob,
   found: Finding,
   own: readonly InstallTarget[],
-  classify: FindingClassifier,
-): readonly InstallRemark[] {
+  classify: InstallFindingClassifier,
+): readonly InstallNote[] {
   const { severity, isShown } = classify(found, blob)
   if (severity === 'off') return []
   return [
     {
       kind: severity === 'error' ? 'refused' : 'warning',
-      says: formatFinding(blob, found),
+      says: formatBundleFinding(blob, found),
       targets: own,
       ...(isShown && { isShown: true as const }),
     },
   ]
 }
 
-function formatFinding({ name }: BundleBlob, { what, at, rule }: Finding): string {
+function formatBundleFinding({ name }: BundleBlob, { what, at, rule }: Finding): string {
   return `${name}: ${what}${at ? ` (${at.file}, line ${at.line})` : ''} [${rule}]`
 }

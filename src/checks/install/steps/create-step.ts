@@ -1,14 +1,14 @@
 // Creates a step whose outcome is its worst remark. Omits remarks that apply to no target.
-import type { InstallStep, InstallRemark, InstallStepOutcome } from '../install-report.ts'
+import type { InstallStep, InstallNote, InstallStepOutcome } from '../install-report.ts'
 
-export function createStep(
+export function createInstallStep(
   id: InstallStep['id'],
   title: string,
   facts: readonly string[],
-  found: readonly InstallRemark[],
+  found: readonly InstallNote[],
 ): InstallStep {
   const remarks = found.filter(({ targets }) => targets.length > 0)
-  const has = (kind: InstallRemark['kind']) => remarks.some((remark) => remark.kind === kind)
+  const has = (kind: InstallNote['kind']) => remarks.some((remark) => remark.kind === kind)
   const outcome: InstallStepOutcome = has('refused')
     ? 'failed'
     : has('unknown')
@@ -20,7 +20,7 @@ export function createStep(
 }
 
 /** A step that was not checked. It never counts as a pass. */
-export function createSkippedStep(
+export function createSkippedInstallStep(
   id: InstallStep['id'],
   title: string,
   ...facts: readonly string[]

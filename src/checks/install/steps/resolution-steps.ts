@@ -1,37 +1,37 @@
 // The install steps that need only the catalog: graph, resolution and upgrades.
 import { quoteLikeGo } from '@catalog-bot/fbc/go/text'
-import type { InstallStep, InstallRemark } from '../install-report.ts'
-import { isUpgradeEndingAtHead, type ChannelResolution } from '../resolutions.ts'
+import type { InstallStep, InstallNote } from '../install-report.ts'
+import { doesUpgradePathEndAtHead, type ChannelInstallResolution } from '../resolutions.ts'
 import type { NamespaceResolution, UnsatisfiableCause } from '../resolve/resolve-namespace.ts'
 import type { UpgradePath } from '../resolve/simulate-upgrades.ts'
 import { listTargetsForFormat } from '../install-targets.ts'
-import { createSkippedStep, createStep } from './create-step.ts'
+import { createSkippedInstallStep, createInstallStep } from './create-step.ts'
 
 /** Only OLM v0 has Subscriptions and resolves. */
-const v0Targets = ['OLM v0'] as const
-const v1Targets = ['OLM v1'] as const
+const olmV0Targets = ['OLM v0'] as const
+const olmV1Targets = ['OLM v1'] as const
 const registryV1Targets = listTargetsForFormat('registry+v1')
 
 /** Larger groups list only the first few versions. */
-const maxListedVersions = 8
-const maxListedRequirements = 3
+const maxListedUpgradeVersions = 8
+const maxListedUnmetRequirements = 3
 
-export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelResolution): InstallStep {
-  const remarks: InstallRemark[] = []
+export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelInstallResolution): InstallStep {
+  const remarks: InstallNote[] = []
   if (head === undefined)
     remarks.push({
       kind: 'refused',
       says: `Channel ${quoteLikeGo(channel)} doesn't have exactly one head.`,
-      targets: v0Targets,
+      targets: olmV0Targets,
     })
   const best = newest.bundle?.name
   if (head !== undefined && best !== undefined && best !== head)
     remarks.push({
       kind: 'warning',
       says: `OLM v0 installs the head, ${head}, but OLM v1 installs the highest version, ${best}.`,
-      targets: v1Targets,
+      targets: olmV1Targets,
     })
-  return createStep(
+  return createInstallStep(
     'graph',
     'The channel has one head',
     head === undefined ? [] : [`The head is ${head}.`],
@@ -39,11 +39,11 @@ export function createUpgradeGraphStep({ channel, head, v1: newest }: ChannelRes
   )
 }
 
-export function createResolutionStep(resolution: ChannelResolution): InstallStep {
+export function createResolutionStep(resolution: ChannelInstallResolution): InstallStep {
   const { fresh, v1: newest } = resolution
-  const remarks: InstallRemark[] = []
-  if (fresh.kind !== 'installs') remarks.push(...createResolutionFailureRemarks(fresh, resolution))
-  if (newest.kind === 'refused') remarks.push(createOlmV1RejectionRemark(newest))
+  const remarks: InstallNote[] = []
+  if (fresh.kind !== 'installs') remarks.push(...createResolutionFailureNotes(fresh, resolution))
+  if (newest.kind === 'refused') remarks.push(createOlmV1RejectionNote(newest))
   const facts =
     fresh.kind === 'installs'
       ? [
@@ -53,18 +53,22 @@ export function createResolutionStep(resolution: ChannelResolution): InstallStep
           ),
         ]
       : []
-  return createStep('resolution', 'Dependencies resolve', facts, remarks)
+  return createInstallStep('resolution', 'Dependencies resolve', facts, remarks)
 }
 
-const nothingResolvesMessage = 'Nothing resolves.'
+const noBundleResolvesMessage = 'Nothing resolves.'
 
 /** OLM silently installs an older version if the head's dependencies cannot be met. */
-export function createChannelHeadStep({ head, fresh, channel }: ChannelResolution): InstallStep {
+export function createChannelHeadInstallStep({
+  head,
+  fresh,
+  channel,
+}: ChannelInstallResolution): InstallStep {
   const title = 'New installations get the head'
   if (fresh.kind !== 'installs' || head === undefined)
-    return createSkippedStep('head', title, nothingResolvesMessage)
-  if (fresh.root.name === head) return createStep('head', title, [], [])
-  return createStep(
+    return createSkippedInstallStep('head', title, noBundleResolvesMessage)
+  if (fresh.root.name === head) return createInstallStep('head', title, [], [])
+  return createInstallStep(
     'head',
     title,
     [],
@@ -72,15 +76,15 @@ export function createChannelHeadStep({ head, fresh, channel }: ChannelResolutio
       {
         kind: 'refused',
         says: `OLM v0 installs ${fresh.root.name} from channel ${quoteLikeGo(channel)}, not its head ${head}, because no catalog provides what the head requires.`,
-        targets: v0Targets,
+        targets: olmV0Targets,
       },
     ],
   )
 }
 
-export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
+export function createUpgradePathsStep(resolution: ChannelInstallResolution): InstallStep {
   const { head, upgrades, unreachable, stuckBefore, skippedVersions, v1Upgrade, oldHead } = resolution
-  const arrived = upgrades.filter((path) => isUpgradeEndingAtHead(path, head))
+  const arrived = upgrades.filter((path) => doesUpgradePathEndAtHead(path, head))
   const hops = Math.max(0, ...arrived.map((path) => path.hops.length))
   const facts = [
     upgrades.length === 0
@@ -95,9 +99,9 @@ export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
       : []),
   ]
   const stuck = upgrades.filter((path) => !arrived.includes(path))
-  const groups = Map.groupBy(stuck, ({ from, end }) => `${stuckBefore.has(from)} ${toUpgradeEndKey(end)}`)
+  const groups = Map.groupBy(stuck, ({ from, end }) => `${stuckBefore.has(from)} ${toUpgradeOutcomeKey(end)}`)
   const remarks = [...groups.values()].flatMap((paths) => {
-    const found = createStuckUpgradeRemarks(paths, resolution)
+    const found = createStuckUpgradeNotes(paths, resolution)
     if (!paths.every(({ from }) => stuckBefore.has(from))) return found
     return found.map((remark) => ({
       ...remark,
@@ -109,25 +113,25 @@ export function createUpgradesStep(resolution: ChannelResolution): InstallStep {
     remarks.push({
       kind: 'unknown',
       says: `Upgrades from the ${skippedVersions} oldest versions were not simulated.`,
-      targets: v0Targets,
+      targets: olmV0Targets,
     })
   if (v1Upgrade?.kind === 'refused' && oldHead)
     remarks.push({
       kind: 'refused',
       says: `OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`,
-      targets: v1Targets,
+      targets: olmV1Targets,
     })
   const title = 'Every installable version upgrades to the head'
   const isDone = upgrades.length > 0 || remarks.length > 0
   return isDone
-    ? createStep('upgrades', title, facts, remarks)
-    : createSkippedStep('upgrades', title, ...facts)
+    ? createInstallStep('upgrades', title, facts, remarks)
+    : createSkippedInstallStep('upgrades', title, ...facts)
 }
 
-function createStuckUpgradeRemarks(
+function createStuckUpgradeNotes(
   paths: readonly UpgradePath[],
-  resolution: ChannelResolution,
-): readonly InstallRemark[] {
+  resolution: ChannelInstallResolution,
+): readonly InstallNote[] {
   const [first] = paths
   if (first === undefined) return []
   const from = formatTruncatedNameList(paths.map((path) => path.from))
@@ -137,20 +141,20 @@ function createStuckUpgradeRemarks(
       {
         kind: 'refused',
         says: `Upgrades from ${from} stop at ${end.at}, because no edge leads from it to ${resolution.head ?? 'a head'}.`,
-        targets: v0Targets,
+        targets: olmV0Targets,
       },
     ]
   if (end.kind === 'circle')
-    return [{ kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: v0Targets }]
-  return createResolutionFailureRemarks(end, resolution, from)
+    return [{ kind: 'refused', says: `Upgrades from ${from} form a cycle.`, targets: olmV0Targets }]
+  return createResolutionFailureNotes(end, resolution, from)
 }
 
 /** `from`: the installed versions, if an upgrade fails. */
-function createResolutionFailureRemarks(
+function createResolutionFailureNotes(
   failure: Exclude<NamespaceResolution, { readonly kind: 'resolved' }>,
-  resolution: ChannelResolution,
+  resolution: ChannelInstallResolution,
   from?: string,
-): readonly InstallRemark[] {
+): readonly InstallNote[] {
   switch (failure.kind) {
     case 'not satisfiable':
       return [
@@ -159,12 +163,12 @@ function createResolutionFailureRemarks(
           says: formatUnsatisfiableCause(failure.cause, resolution, from),
           detail: failure.chain.join('; '),
           ...(failure.cause.kind === 'unmet' && { hint: 'Add the catalog that has it: --beside DIR.' }),
-          targets: v0Targets,
+          targets: olmV0Targets,
         },
       ]
     case 'error': {
       const failed = from === undefined ? 'resolve the channel' : `upgrade from ${from}`
-      return [{ kind: 'refused', says: `OLM v0 can't ${failed}: ${failure.message}`, targets: v0Targets }]
+      return [{ kind: 'refused', says: `OLM v0 can't ${failed}: ${failure.message}`, targets: olmV0Targets }]
     }
     case 'unknown': {
       const upgrade = from === undefined ? '' : `Upgrades from ${from} could not be simulated: `
@@ -175,7 +179,7 @@ function createResolutionFailureRemarks(
 
 function formatUnsatisfiableCause(
   cause: UnsatisfiableCause,
-  { package: packageName, channel }: ChannelResolution,
+  { package: packageName, channel }: ChannelInstallResolution,
   from: string | undefined,
 ): string {
   const failed =
@@ -200,13 +204,13 @@ function formatUnmetRequirements(
   const [only] = byRequirement
   const isDirect = candidates.every((name) => unmet.some(({ bundle }) => bundle === name))
   if (isDirect && only !== undefined && byRequirement.size === 1) {
-    const [newest = '', ...older] = candidates.map((name) => toVersionLabel(name, packageName))
+    const [newest = '', ...older] = candidates.map((name) => stripPackageNamePrefix(name, packageName))
     if (older.length === 0) return `${newest} needs ${only[0]}, which nothing in it provides`
     return `all ${candidates.length} (${older.at(-1)} to ${newest}) need ${only[0]}, which nothing in it provides`
   }
-  const parts = [...byRequirement].slice(0, maxListedRequirements).map(([requirement, bundles]) => {
+  const parts = [...byRequirement].slice(0, maxListedUnmetRequirements).map(([requirement, bundles]) => {
     const [first] = bundles
-    const names = toVersionLabel(first?.bundle ?? '', packageName)
+    const names = stripPackageNamePrefix(first?.bundle ?? '', packageName)
     return bundles.length === 1
       ? `${names} needs ${requirement}`
       : `${names} and ${bundles.length - 1} more need ${requirement}`
@@ -216,26 +220,26 @@ function formatUnmetRequirements(
 }
 
 /** `v1.2.0` of `foo.v1.2.0`. */
-function toVersionLabel(bundle: string, packageName: string): string {
+function stripPackageNamePrefix(bundle: string, packageName: string): string {
   return bundle.startsWith(`${packageName}.`) ? bundle.slice(packageName.length + 1) : bundle
 }
 
-function createOlmV1RejectionRemark({
+function createOlmV1RejectionNote({
   bundle,
   message,
   dependency,
-}: Extract<ChannelResolution['v1'], { readonly kind: 'refused' }>): InstallRemark {
+}: Extract<ChannelInstallResolution['v1'], { readonly kind: 'refused' }>): InstallNote {
   if (bundle === undefined || dependency === undefined)
-    return { kind: 'refused', says: `OLM v1 finds nothing to install: ${message}`, targets: v1Targets }
+    return { kind: 'refused', says: `OLM v1 finds nothing to install: ${message}`, targets: olmV1Targets }
   return {
     kind: 'refused',
     says: `OLM v1 doesn't install ${bundle.name}, because OLM v1 doesn't support dependencies (${dependency}).`,
     detail: message,
-    targets: v1Targets,
+    targets: olmV1Targets,
   }
 }
 
-function toUpgradeEndKey(end: UpgradePath['end']): string {
+function toUpgradeOutcomeKey(end: UpgradePath['end']): string {
   switch (end.kind) {
     case 'settled':
       return `settled ${end.at}`
@@ -250,6 +254,6 @@ function toUpgradeEndKey(end: UpgradePath['end']): string {
 }
 
 function formatTruncatedNameList(names: readonly string[]): string {
-  if (names.length <= maxListedVersions) return names.join(', ')
-  return `${names.slice(0, maxListedVersions - 1).join(', ')} and ${names.length - maxListedVersions + 1} more`
+  if (names.length <= maxListedUpgradeVersions) return names.join(', ')
+  return `${names.slice(0, maxListedUpgradeVersions - 1).join(', ')} and ${names.length - maxListedUpgradeVersions + 1} more`
 }

@@ -1,7 +1,7 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
 // GitHub, any error invalidates the file, because the invalid line might revoke permissions.
 import { findAmbiguousLineBreak, findInvisibleCharacter } from '../../../config/ambiguous-characters.ts'
-import { matchesGlob, type Glob, type GlobPiece } from '@catalog-bot/fbc/go/glob'
+import { matchesGlob, type Glob, type GlobToken } from '@catalog-bot/fbc/go/glob'
 import { parseLogin, parseTeam } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 import type { OwnerSourceReadResult, OwnerSourceProblem } from './owner-source.ts'
@@ -46,8 +46,8 @@ export function parseCodeownersFile(
 export function findCodeowners(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
   const parts = path.split('/')
   let last = -1
-  for (const at of findCandidateLines(lines, parts))
-    if (at > last && matchesPathSegments(lines[at]?.segments ?? [], parts)) last = at
+  for (const at of findPossiblyMatchingLineNumbers(lines, parts))
+    if (at > last && matchesCodeownersPathPattern(lines[at]?.segments ?? [], parts)) last = at
   return lines[last]?.owners ?? []
 }
 
@@ -57,7 +57,10 @@ interface CodeownersIndex {
   readonly others: readonly number[]
 }
 
-function* findCandidateLines(lines: readonly CodeownersLine[], parts: readonly string[]): Generator<number> {
+function* findPossiblyMatchingLineNumbers(
+  lines: readonly CodeownersLine[],
+  parts: readonly string[],
+): Generator<number> {
   const index = getCodeownersIndex(lines)
   for (const part of new Set(parts)) yield* index.byName.get(part) ?? []
   yield* index.others
@@ -87,7 +90,7 @@ function parseCodeownersLine(line: string): CodeownersLine | string | undefined 
   const divided = findAmbiguousLineBreak(line)
   if (divided !== undefined)
     return `it contains ${divided.name}, which some parsers treat as the end of a line`
-  const words = splitCodeownersWords(line)
+  const words = splitCodeownersLineWords(line)
   const odd = words.map(findInvisibleCharacter).find((name) => name !== undefined)
   if (odd !== undefined) return `it contains ${odd}, which only some parsers treat as whitespace`
   const [pattern, ...owners] = words
@@ -97,7 +100,7 @@ function parseCodeownersLine(line: string): CodeownersLine | string | undefined 
   if (pattern.startsWith('\\#')) return 'a pattern cannot start with an escaped #'
   if (pattern.includes('#')) return 'a # in a pattern could start a comment'
   if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'a pattern cannot end with a backslash'
-  const segments = splitCodeownersPattern(pattern)
+  const segments = splitPatternSegments(pattern)
   if (segments === undefined) return `${JSON.stringify(pattern)} is not a valid pattern`
   const principals: Principal[] = []
   for (const owner of owners) {
@@ -106,11 +109,11 @@ function parseCodeownersLine(line: string): CodeownersLine | string | undefined 
       return `${JSON.stringify(owner)} is not @login, @organization/team, or an email address`
     principals.push(principal)
   }
-  return { pattern, segments: segments.map(parsePatternSegment), owners: principals }
+  return { pattern, segments: segments.map(parseCodeownersPatternSegment), owners: principals }
 }
 
 /** Splits at whitespace. `\ ` keeps a space, and `#` at the start of a word starts a comment. */
-function splitCodeownersWords(line: string): readonly string[] {
+function splitCodeownersLineWords(line: string): readonly string[] {
   const words: string[] = []
   let word = ''
   for (let at = 0; at < line.length; at += 1) {
@@ -140,7 +143,7 @@ function parseCodeownersOwner(text: string): Principal | undefined {
  * The pattern as segments from the root. A slash before the end anchors the pattern. A slash at the end matches
  * everything below.
  */
-function splitCodeownersPattern(pattern: string): readonly string[] | undefined {
+function splitPatternSegments(pattern: string): readonly string[] | undefined {
   if (pattern === '/') return undefined
   const anchored = pattern.slice(0, -1).includes('/')
   const directory = pattern.endsWith('/')
@@ -152,7 +155,10 @@ function splitCodeownersPattern(pattern: string): readonly string[] | undefined 
 }
 
 /** Whether the segments match the file or (unless they end in `*`) a directory above it. */
-function matchesPathSegments(segments: readonly CodeownersSegment[], parts: readonly string[]): boolean {
+function matchesCodeownersPathPattern(
+  segments: readonly CodeownersSegment[],
+  parts: readonly string[],
+): boolean {
   const last = segments.at(-1)
   const isBelowOnly = last === '**' || last?.text === '*'
   const memo = new Map<number, boolean>()
@@ -174,20 +180,23 @@ function matchesPathSegments(segments: readonly CodeownersSegment[], parts: read
         ? part < parts.length
         : from(segment + 1, part) || (part < parts.length && from(segment, part + 1))
     const name = parts[part]
-    return name !== undefined && matchesSegment(pattern, name) && from(segment + 1, part + 1)
+    return name !== undefined && matchesCodeownersSegment(pattern, name) && from(segment + 1, part + 1)
   }
   return from(0, 0)
 }
 
-function matchesSegment({ text, isPlain, glob }: Exclude<CodeownersSegment, '**'>, name: string): boolean {
+function matchesCodeownersSegment(
+  { text, isPlain, glob }: Exclude<CodeownersSegment, '**'>,
+  name: string,
+): boolean {
   return isPlain ? text === name : matchesGlob(glob, name)
 }
 
 /** `*` matches any text within a name, `?` one character; a backslash escapes the next character. */
-function parsePatternSegment(pattern: string): CodeownersSegment {
+function parseCodeownersPatternSegment(pattern: string): CodeownersSegment {
   if (pattern === '**') return pattern
   const characters = [...pattern]
-  const pieces: GlobPiece[] = []
+  const pieces: GlobToken[] = []
   for (let at = 0; at < characters.length; at += 1) {
     const character = characters[at] ?? ''
     const escaped = character === '\\' ? characters[at + 1] : undefined

@@ -36,7 +36,7 @@ export interface OwnerYamlDocument {
 }
 
 // Bytes. The largest real owner file is under 4 KiB.
-const maxOwnerFileLength = 256 * 1024
+const maxOwnerFileBytes = 256 * 1024
 
 /**
  * Accepts one document: a mapping or nothing, without duplicate keys, aliases, or tags. Scalars remain strings
@@ -44,8 +44,8 @@ const maxOwnerFileLength = 256 * 1024
  */
 export function parseOwnerYaml(file: string, text: string): OwnerSourceReadResult<OwnerYamlDocument> {
   const start: Location = { file, line: 1, column: 1 }
-  if (text.length > maxOwnerFileLength)
-    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileLength / 1024} KiB`)
+  if (text.length > maxOwnerFileBytes)
+    return createBrokenOwnerSource(start, `it is larger than ${maxOwnerFileBytes / 1024} KiB`)
   const divided = findAmbiguousLineBreak(text)
   if (divided !== undefined) {
     const before = text.slice(0, divided.offset).split('\n')
@@ -136,7 +136,7 @@ const ambiguousScalarPattern =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:0x[0-9a-f_]+|0[bo][0-7_]+|[0-9][0-9_]*(?:e[-+]?[0-9]+)?)|\d{4}-\d{1,2}-\d{1,2})$/i
 
 /** The strings of a list at a key; empty if absent. A single string instead of a list is an error. */
-export function parseStringListEntry(
+export function parseStringListByKey(
   document: OwnerYamlDocument,
   key: string,
 ): OwnerSourceReadResult<readonly { text: string; at: Location }[]> {
@@ -154,7 +154,7 @@ export function parseStringListEntry(
   return parseStringListNode(document, entry.node, key)
 }
 
-/** Like parseStringListEntry, for a given node. `key` is its name in messages. */
+/** Like parseStringListByKey, for a given node. `key` is its name in messages. */
 export function parseStringListNode(
   document: OwnerYamlDocument,
   node: Node | null,
@@ -183,7 +183,7 @@ export function parsePrincipalList(
   key: string,
   parse: (text: string) => Principal | undefined = parseLogin,
 ): OwnerSourceReadResult<readonly Principal[]> {
-  const strings = parseStringListEntry(document, key)
+  const strings = parseStringListByKey(document, key)
   if (strings.kind === 'broken') return strings
   const people: Principal[] = []
   for (const { text, at } of strings.value) {

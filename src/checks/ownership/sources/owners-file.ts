@@ -5,13 +5,13 @@ import {
   createBrokenOwnerSource,
   parseOwnerYaml,
   parsePrincipalList,
-  parseStringListEntry,
+  parseStringListByKey,
   parseStringListNode,
   type OwnerYamlDocument,
   type OwnerSourceReadResult,
 } from './owner-source.ts'
 import { parseLogin, type Principal } from '../principal.ts'
-import { listAncestorDirectories } from '../../../pull-request/layout/layout.ts'
+import { generateAncestorDirectories } from '../../../pull-request/layout/layout.ts'
 
 /** The path is relative to the OWNERS file's directory. */
 type OwnersPathFilter = (relative: string) => boolean
@@ -32,8 +32,8 @@ export interface OwnersFile {
 
 export type OwnersAliases = ReadonlyMap<string, readonly Principal[]>
 
-const matchesEveryPath: OwnersPathFilter = () => true
-const knownOwnersKeys = [
+const unrestrictedPathFilter: OwnersPathFilter = () => true
+const knownOwnersFileKeys = [
   'approvers',
   'reviewers',
   'required_reviewers',
@@ -43,7 +43,7 @@ const knownOwnersKeys = [
   'emeritus_approvers',
   'emeritus_reviewers',
 ]
-const knownFilterKeys = [
+const knownOwnersFilterKeys = [
   'approvers',
   'reviewers',
   'required_reviewers',
@@ -51,20 +51,20 @@ const knownFilterKeys = [
   'emeritus_approvers',
   'emeritus_reviewers',
 ]
-const knownOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
+const knownOwnersOptionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
 
 /** Keys that Prow does not know make the file invalid. */
 export function parseOwnersFile(file: string, text: string): OwnerSourceReadResult<OwnersFile> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = createUnknownKeyFailure(document.value, knownOwnersKeys)
+  const stray = findUnknownKeyError(document.value, knownOwnersFileKeys)
   if (stray !== undefined) return stray
   const options = parseOwnersOptions(document.value)
   if (options.kind === 'broken') return options
   const filters = document.value.entry('filters')
   const approvers =
     filters === undefined
-      ? parseUnfilteredApprovers(document.value)
+      ? parseApproversForAllPaths(document.value)
       : parseOwnersFilters(document.value, filters.node)
   if (approvers.kind === 'broken') return approvers
   if (filters !== undefined && document.value.entry('approvers') !== undefined)
@@ -80,7 +80,7 @@ export function parseOwnersFile(file: string, text: string): OwnerSourceReadResu
 export function parseOwnersAliases(file: string, text: string): OwnerSourceReadResult<OwnersAliases> {
   const document = parseOwnerYaml(file, text)
   if (document.kind === 'broken') return document
-  const stray = createUnknownKeyFailure(document.value, ['aliases'])
+  const stray = findUnknownKeyError(document.value, ['aliases'])
   if (stray !== undefined) return stray
   const node = document.value.entry('aliases')?.node
   const aliases = new Map<string, readonly Principal[]>()
@@ -115,7 +115,7 @@ export function findInheritedApprovers(
   aliases: OwnersAliases,
 ): readonly Principal[] | undefined {
   const approvers: Principal[] = []
-  for (const directory of listAncestorDirectories(path)) {
+  for (const directory of generateAncestorDirectories(path)) {
     const file = files.get(directory)
     if (file === undefined) continue
     if (file.kind === 'broken') return undefined
@@ -134,7 +134,7 @@ function resolveAlias(name: string, aliases: OwnersAliases): readonly Principal[
   return person === undefined ? [] : [person]
 }
 
-function createUnknownKeyFailure(
+function findUnknownKeyError(
   document: OwnerYamlDocument,
   known: readonly string[],
 ): OwnerSourceReadResult<never> | undefined {
@@ -147,13 +147,13 @@ function createUnknownKeyFailure(
       )
 }
 
-function parseUnfilteredApprovers(
+function parseApproversForAllPaths(
   document: OwnerYamlDocument,
 ): OwnerSourceReadResult<OwnersFile['approvers']> {
   const names = parseApproverNames(document, 'approvers')
   return names.kind === 'broken'
     ? names
-    : { kind: 'read', value: [{ matches: matchesEveryPath, names: names.value }] }
+    : { kind: 'read', value: [{ matches: unrestrictedPathFilter, names: names.value }] }
 }
 
 function parseApproverNames(
@@ -162,7 +162,7 @@ function parseApproverNames(
 ): OwnerSourceReadResult<readonly string[]> {
   const checked = parsePrincipalList(document, key)
   if (checked.kind === 'broken') return checked
-  const strings = parseStringListEntry(document, key)
+  const strings = parseStringListByKey(document, key)
   return strings.kind === 'broken'
     ? strings
     : { kind: 'read', value: strings.value.map(({ text }) => text.toLowerCase()) }
@@ -176,7 +176,7 @@ function parseOwnersOptions(document: OwnerYamlDocument): OwnerSourceReadResult<
   for (const pair of node.items) {
     const key = isScalar(pair.key) ? String(pair.key.value) : ''
     const value = isScalar(pair.value) ? String(pair.value.value) : ''
-    if (!knownOptionKeys.includes(key) || !['true', 'false'].includes(value))
+    if (!knownOwnersOptionKeys.includes(key) || !['true', 'false'].includes(value))
       return createBrokenOwnerSource(
         document.locate(pair.key),
         `the option ${JSON.stringify(key)} is unknown, or its value is not true or false`,
@@ -210,7 +210,7 @@ function parseOwnersFilters(
       keys: [...entries.keys()],
       entry: (key) => (entries.has(key) ? { key, node: entries.get(key) as never } : undefined),
     }
-    const stray = createUnknownKeyFailure(inner, knownFilterKeys)
+    const stray = findUnknownKeyError(inner, knownOwnersFilterKeys)
     if (stray !== undefined) return stray
     const names = parseApproverNames(inner, 'approvers')
     if (names.kind === 'broken') return names
@@ -236,10 +236,10 @@ export function parsePathFilter(pattern: string): OwnersPathFilter | undefined {
     } else if (unsupportedCharPattern.test(char)) return undefined
     else pieces.push(pieces.pop() + char)
   }
-  return (relative) => isFilterMatch(relative, pieces, anchoredStart, anchoredEnd)
+  return (relative) => matchesFilterPieces(relative, pieces, anchoredStart, anchoredEnd)
 }
 
-function isFilterMatch(text: string, pieces: readonly string[], start: boolean, end: boolean): boolean {
+function matchesFilterPieces(text: string, pieces: readonly string[], start: boolean, end: boolean): boolean {
   const first = pieces[0] ?? ''
   const last = pieces.at(-1) ?? ''
   if (pieces.length === 1) {
@@ -247,15 +247,15 @@ function isFilterMatch(text: string, pieces: readonly string[], start: boolean, 
     if (start) return text.startsWith(first)
     return end ? text.endsWith(first) : text.includes(first)
   }
-  let from = start ? (text.startsWith(first) ? first.length : -1) : findLiteralEnd(text, first, 0)
-  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findLiteralEnd(text, piece, from)
+  let from = start ? (text.startsWith(first) ? first.length : -1) : findEndOfFilterPiece(text, first, 0)
+  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = findEndOfFilterPiece(text, piece, from)
   if (from < 0) return false
   return end
     ? text.length - last.length >= from && text.endsWith(last)
-    : findLiteralEnd(text, last, from) >= 0
+    : findEndOfFilterPiece(text, last, from) >= 0
 }
 
-function findLiteralEnd(text: string, piece: string, from: number): number {
+function findEndOfFilterPiece(text: string, piece: string, from: number): number {
   const at = text.indexOf(piece, from)
   return at < 0 ? -1 : at + piece.length
 }

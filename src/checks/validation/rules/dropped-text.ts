@@ -12,7 +12,7 @@ export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
   since: '0.1.0',
   title: 'opm reads every line of a file',
   format: ({ text }) => ({
-    what: `opm drops everything from here to the end of the document: ${formatExcerpt(text)}`,
+    what: `opm drops everything from here to the end of the document: ${quoteTruncatedFirstLine(text)}`,
     why: 'opm reads one value from each document and ignores the rest, so this part is missing from the catalog.',
     fix: 'Put "---" on a separate line before this part, indent it like the lines above, or remove it.',
   }),
@@ -25,7 +25,7 @@ export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
   },
 })
 
-function formatExcerpt(text: string): string {
+function quoteTruncatedFirstLine(text: string): string {
   const line = text.trim().split('\n')[0] ?? ''
   return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}...` : line)
 }

@@ -31,7 +31,7 @@ export const edgeToNowhere = defineRule<
         : `Did you mean ${near}?`,
   }),
   *find(catalog) {
-    let guesses = maxSuggestionCandidates
+    let guesses = maxBundleNameCandidates
     for (const its of catalog.packages) {
       const names = its.bundles.map(({ blob }) => blob.name)
       for (const { blob } of its.channels) {
@@ -52,7 +52,7 @@ export const edgeToNowhere = defineRule<
                 entry: name,
                 edge,
                 targets,
-                near: guesses-- > 0 ? findSimilarVersionlessName(first, names) : '',
+                near: guesses-- > 0 ? findSimilarNameOfSameVersion(first, names) : '',
               },
             }
           }
@@ -63,10 +63,10 @@ export const edgeToNowhere = defineRule<
 })
 
 /** Each guess compares with every bundle of the package. */
-const maxSuggestionCandidates = 100
+const maxBundleNameCandidates = 100
 
 /** A similar name of the same version: neighbors of `foo.v1.0.1` are other releases, not typos. */
-function findSimilarVersionlessName(target: string, names: readonly string[]): string {
+function findSimilarNameOfSameVersion(target: string, names: readonly string[]): string {
   const digits = target.replaceAll(/\D/g, '')
   return (
     findSimilarName(

@@ -39,7 +39,7 @@ export const headWithoutMetadata = defineRule<
       for (const [name, channels] of channelsOf) {
         const bundle = its.bundle(name)
         if (bundle === undefined) continue
-        const lacks = findMissingMetadata(bundle)
+        const lacks = findMissingMetadataKind(bundle)
         if (lacks === undefined) continue
         yield {
           at: toFindingLocation(bundle.blob.place),
@@ -57,7 +57,7 @@ const missingMetadataMessages = {
   'display name': 'has olm.csv.metadata without a display name',
 } as const
 
-function findMissingMetadata(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {
+function findMissingMetadataKind(bundle: BundleView): keyof typeof missingMetadataMessages | undefined {
   const objects = bundle.properties('olm.bundle.object')
   const metadata = bundle.properties('olm.csv.metadata')
   if (objects.length + metadata.length === 0) return 'metadata'
@@ -67,10 +67,10 @@ function findMissingMetadata(bundle: BundleView): keyof typeof missingMetadataMe
     return metadata.some(({ value }) => getStringField(value, 'displayName').trim() !== '')
       ? undefined
       : 'display name'
-  if (bundle.blob.image === '' || objects.some(isCsv)) return undefined
+  if (bundle.blob.image === '' || objects.some(isCsvManifest)) return undefined
   return 'csv'
 }
 
-function isCsv({ value, error }: BundleView['blob']['properties'][number]): boolean {
+function isCsvManifest({ value, error }: BundleView['blob']['properties'][number]): boolean {
   return error !== undefined || getStringField(value, 'kind') === 'ClusterServiceVersion'
 }

@@ -2,7 +2,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
 
-const mediaTypeAliases: Readonly<Record<string, string>> = {
+const canonicalMediaTypeByAlias: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/svg': 'image/svg+xml',
   'image/vnd.microsoft.icon': 'image/x-icon',
@@ -33,7 +33,7 @@ export const iconMismatch = defineRule<
       if (icon === undefined) continue
       const claims = icon.mediatype.toLowerCase().split(';')[0]?.trim() ?? ''
       const looksLike = icon.looksLike ?? ''
-      if ((mediaTypeAliases[claims] ?? claims) === looksLike) continue
+      if ((canonicalMediaTypeByAlias[claims] ?? claims) === looksLike) continue
       yield {
         at: toFindingLocation(place, icon.mark),
         about: [name],

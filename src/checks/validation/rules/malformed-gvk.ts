@@ -53,6 +53,6 @@ export const malformedGvk = defineRule<
   },
 })
 
-export function isGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): boolean {
+export function isValidGvk(gvk: Readonly<Record<keyof typeof gvkPatterns, string>>): boolean {
   return (['group', 'version', 'kind'] as const).every((part) => gvkPatterns[part].test(gvk[part]))
 }

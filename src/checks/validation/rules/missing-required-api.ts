@@ -6,7 +6,7 @@ import type { CatalogRuleSignature } from '../catalog-rule.ts'
 import type { CatalogView } from '../view/catalog-view.ts'
 import { listApiRequirements, listBundlesWithPackages } from '../requirements.ts'
 import { isExternalApi } from '../external-providers.ts'
-import { isGvk } from './malformed-gvk.ts'
+import { isValidGvk } from './malformed-gvk.ts'
 
 export const missingRequiredApi = defineRule<
   {
@@ -34,7 +34,7 @@ export const missingRequiredApi = defineRule<
     let provided: ReadonlySet<string> | undefined
     for (const { in: its, by, at, group, version, kind } of listApiRequirements(catalog)) {
       // malformed-gvk reports these.
-      if (!isGvk({ group, version, kind })) continue
+      if (!isValidGvk({ group, version, kind })) continue
       if (isExternalApi(group, kind)) continue
       // Built lazily, because few catalogs need it.
       provided ??= collectProvidedApiKeys(catalog)

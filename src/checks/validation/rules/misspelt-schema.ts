@@ -20,7 +20,7 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }, Ca
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others) {
-      const known = findIntendedSchema(schema)
+      const known = suggestKnownSchema(schema)
       if (known !== undefined)
         yield { at: toFindingLocation(place), about: [inPackage, schema, name], data: { schema, known } }
     }
@@ -28,6 +28,6 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }, Ca
 })
 
 /** The intended schema, for a misspelled one. */
-export function findIntendedSchema(schema: string): string | undefined {
+export function suggestKnownSchema(schema: string): string | undefined {
   return isTemplateSchemaName(schema) ? undefined : findSimilarName(schema, Object.keys(blobShapes))
 }

@@ -27,8 +27,8 @@ export const mixedMetadataFormats = defineRule<
     for (const its of catalog.packages) {
       // Bundles without an image exist only as objects and cannot be migrated.
       const installable = its.bundles.filter(({ blob }) => blob.image !== '')
-      const withObjects = installable.filter((bundle) => hasProperty(bundle, 'olm.bundle.object'))
-      const withMetadata = installable.filter((bundle) => hasProperty(bundle, 'olm.csv.metadata'))
+      const withObjects = installable.filter((bundle) => hasPropertyOfType(bundle, 'olm.bundle.object'))
+      const withMetadata = installable.filter((bundle) => hasPropertyOfType(bundle, 'olm.csv.metadata'))
       const [objects] = withObjects
       const metadata = withMetadata.find((bundle) => bundle === objects) ?? withMetadata[0]
       if (objects === undefined || metadata === undefined) continue
@@ -45,6 +45,6 @@ export const mixedMetadataFormats = defineRule<
   },
 })
 
-function hasProperty(bundle: BundleView, type: string): boolean {
+function hasPropertyOfType(bundle: BundleView, type: string): boolean {
   return bundle.properties(type).length > 0
 }

@@ -1,11 +1,11 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { CatalogRuleSignature } from '../catalog-rule.ts'
-import { findRangeMisreading } from '../misread-range.ts'
-import type { RangeMisreading } from '../misread-range.ts'
+import { findVersionRangeMisreading } from '../misread-range.ts'
+import type { VersionRangeMisreading } from '../misread-range.ts'
 import { listVersionRanges } from '../version-ranges.ts'
 
 export const misreadRange = defineRule<
-  { range: string; trap: RangeMisreading['kind']; part: string; from: string },
+  { range: string; trap: VersionRangeMisreading['kind']; part: string; from: string },
   CatalogRuleSignature
 >({
   id: 'range-trap',
@@ -16,20 +16,22 @@ export const misreadRange = defineRule<
   since: '0.1.0',
   title: 'Version ranges match what they appear to match',
   format: ({ range, trap, part, from }) => ({
-    what: `the ${from} "${range}" ${misreadingMessageByKind[trap](part)}`,
+    what: `the ${from} "${range}" ${versionRangeMisreadingMessages[trap](part)}`,
     why: 'OLM does not support hyphen ranges, ^, or ~, and silently ignores the parts of a range that it does not understand.',
     fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
   *find(catalog) {
     for (const { at, about, range, from } of listVersionRanges(catalog)) {
-      const trap = findRangeMisreading(range)
+      const trap = findVersionRangeMisreading(range)
       if (trap !== undefined)
         yield { at, about: [...about, range], data: { range, trap: trap.kind, part: trap.part, from } }
     }
   },
 })
 
-const misreadingMessageByKind: Readonly<Record<RangeMisreading['kind'], (part: string) => string>> = {
+const versionRangeMisreadingMessages: Readonly<
+  Record<VersionRangeMisreading['kind'], (part: string) => string>
+> = {
   'dropped-token': (part) => `contains "${part}", which OLM ignores`,
   'dropped-operator': (part) =>
     `has an operator in "${part}" that OLM ignores, so this part matches only one exact version`,

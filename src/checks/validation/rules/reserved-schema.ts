@@ -1,7 +1,7 @@
 // A custom schema with a prefix that is reserved for OLM.
 import { defineRule } from '@catalog-bot/findings/rule'
 import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts'
-import { findIntendedSchema } from './misspelt-schema.ts'
+import { suggestKnownSchema } from './misspelt-schema.ts'
 import { isTemplateSchemaName } from './template-in-catalog.ts'
 
 export const reservedSchema = defineRule<{ schema: string }, CatalogRuleSignature>({
@@ -19,7 +19,7 @@ export const reservedSchema = defineRule<{ schema: string }, CatalogRuleSignatur
   }),
   *find({ catalog }) {
     for (const { schema, package: inPackage, name, place } of catalog.others)
-      if (/^olm\./i.test(schema) && !isTemplateSchemaName(schema) && findIntendedSchema(schema) === undefined)
+      if (/^olm\./i.test(schema) && !isTemplateSchemaName(schema) && suggestKnownSchema(schema) === undefined)
         yield { at: toFindingLocation(place), about: [inPackage, schema, name], data: { schema } }
   },
 })

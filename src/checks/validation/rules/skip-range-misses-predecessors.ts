@@ -41,7 +41,7 @@ export const skipRangeMissesPredecessors = defineRule<
     for (const { in: its, channel, entry, own, range } of listSkipRanges(catalog)) {
       if (own.version === undefined) continue
       // Other edges lead to the entry, so the range might be for other channels and catalogs.
-      if (hasEdgeInChannel(entry, channel)) continue
+      if (hasIncomingEdgeFromChannel(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
       const older = ladderOf(its, channel).countOlder(version)
@@ -55,7 +55,7 @@ export const skipRangeMissesPredecessors = defineRule<
   },
 })
 
-function hasEdgeInChannel({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
+function hasIncomingEdgeFromChannel({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
   const from = new Set([replaces, ...skips])
   return blob.entries.some(({ name }) => from.has(name))
 }

@@ -21,7 +21,7 @@ export const unknownPackageInCustomBlob = defineRule<
     fix: near === '' ? 'Correct the package name, or remove the blob.' : `Did you mean "${near}"?`,
   }),
   *find(view) {
-    let guesses = maxSuggestionCandidates
+    let guesses = maxPackageNameCandidates
     const names = new Set(view.catalog.packages.map(({ name }) => name))
     for (const { schema, package: name, name: own, place } of view.catalog.others) {
       if (name === '' || names.has(name) || isTemplateSchemaName(schema)) continue
@@ -32,4 +32,4 @@ export const unknownPackageInCustomBlob = defineRule<
 })
 
 /** Each guess compares with every package. */
-const maxSuggestionCandidates = 100
+const maxPackageNameCandidates = 100

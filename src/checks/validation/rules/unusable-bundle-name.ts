@@ -4,7 +4,7 @@ import { toFindingLocation, type CatalogRuleSignature } from '../catalog-rule.ts
 import { listBundlesWithPackages } from '../requirements.ts'
 
 /** A DNS-1123 subdomain. */
-const subdomainPattern =
+const dnsSubdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleSignature>({
@@ -23,7 +23,7 @@ export const unusableBundleName = defineRule<{ bundle: string }, CatalogRuleSign
   *find(catalog) {
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {
       const { name, place } = bundle.blob
-      if (name !== '' && !subdomainPattern.test(name))
+      if (name !== '' && !dnsSubdomainPattern.test(name))
         yield { at: toFindingLocation(place), about: [its.name, name], data: { bundle: name } }
     }
   },

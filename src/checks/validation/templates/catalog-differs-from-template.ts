@@ -10,7 +10,7 @@ export interface TemplateDrift {
 }
 
 /** The rest is counted; rendering the template shows all. */
-const maxShownDifferences = 8
+const maxListedTemplateDrifts = 8
 
 export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
   id: 'catalog-differs-from-template',
@@ -22,8 +22,10 @@ export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
   network: true,
   title: 'A catalog matches the output of its template',
   format: ({ template, catalog, differences, command, files }) => ({
-    what: `${catalog} does not match the output of ${template}: ${differences.slice(0, maxShownDifferences).join('; ')}${
-      differences.length > maxShownDifferences ? `; and ${differences.length - maxShownDifferences} more` : ''
+    what: `${catalog} does not match the output of ${template}: ${differences.slice(0, maxListedTemplateDrifts).join('; ')}${
+      differences.length > maxListedTemplateDrifts
+        ? `; and ${differences.length - maxListedTemplateDrifts} more`
+        : ''
     }`,
     why: 'A change only in the template does not reach users, and a change only in the catalog is lost when the template is rendered again.',
     fix: `Make the change in the template, and commit the output of this command${

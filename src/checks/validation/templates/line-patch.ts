@@ -8,7 +8,7 @@ export interface LinePatchLimits {
   readonly characters: number
 }
 
-const contextLineCount = 3
+const patchContextLineCount = 3
 
 /** Undefined if the files are equal, lack a final line break, or exceed the limits. */
 export function createLinePatch(
@@ -22,17 +22,17 @@ export function createLinePatch(
   const now = after.slice(0, -1).split('\n')
   const edits = findShortestEdits(old, now, limits.edits)
   if (!edits) return undefined
-  const hunks = groupEdits(edits).map((group) => formatHunk(group, old, now))
+  const hunks = groupAdjacentLineEdits(edits).map((group) => formatHunk(group, old, now))
   const patch = [`--- a/${path}`, `+++ b/${path}`, ...hunks].join('\n') + '\n'
   return patch.length <= limits.characters ? patch : undefined
 }
 
 /** Groups edits whose context lines would touch. */
-function groupEdits(edits: readonly LineEdit[]): readonly (readonly LineEdit[])[] {
+function groupAdjacentLineEdits(edits: readonly LineEdit[]): readonly (readonly LineEdit[])[] {
   const all: LineEdit[][] = []
   for (const edit of edits) {
     const last = all.at(-1)?.at(-1)
-    if (last && edit.old - last.old <= 2 * contextLineCount + 1) all.at(-1)?.push(edit)
+    if (last && edit.old - last.old <= 2 * patchContextLineCount + 1) all.at(-1)?.push(edit)
     else all.push([edit])
   }
   return all
@@ -41,8 +41,8 @@ function groupEdits(edits: readonly LineEdit[]): readonly (readonly LineEdit[])[
 function formatHunk(edits: readonly LineEdit[], old: readonly string[], now: readonly string[]): string {
   const [first, last] = [edits[0], edits.at(-1)]
   if (!first || !last) return ''
-  const start = Math.max(0, first.old - contextLineCount)
-  const end = Math.min(old.length, last.old + (last.kind === '-' ? 1 : 0) + contextLineCount)
+  const start = Math.max(0, first.old - patchContextLineCount)
+  const end = Math.min(old.length, last.old + (last.kind === '-' ? 1 : 0) + patchContextLineCount)
   const lines: string[] = []
   let line = start
   for (const edit of edits) {

@@ -3,14 +3,14 @@
 import { parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
-import { bulkyPropertyTypes, hasSameContent } from '@catalog-bot/fbc/template/find-drift'
+import { bulkyPropertyTypes, hasSameBundleFields } from '@catalog-bot/fbc/template/find-drift'
 import type { LoadedTemplatePair } from '../../../pull-request/layout/template-pairs.ts'
 
 /**
  * Known bundles by reference. Empty for substitutes templates, which need more of the ClusterServiceVersion than a
  * catalog stores.
  */
-export function findReusableBundles(
+export function findAlreadyRenderedBundles(
   schema: string,
   { known, result }: Pick<LoadedTemplatePair, 'known' | 'result'>,
 ): ReadonlyMap<string, RenderedBundle> {
@@ -22,7 +22,7 @@ export function findReusableBundles(
       const { reference } = parseImageReference(blob.image)
       if (bundles.has(blob.image) || !reference) continue
       const other = now.get(blob.image)
-      if (reference.digest !== undefined || other === undefined || hasSameContent(blob, other))
+      if (reference.digest !== undefined || other === undefined || hasSameBundleFields(blob, other))
         bundles.set(blob.image, toRenderedBundle(blob))
     }
   return bundles

@@ -1,7 +1,10 @@
 // The rules about templates. Made by `npm run rule-pages`: edit the rules, not this list.
-import type { AnyFindingRule } from '@catalog-bot/findings/rule'
+import type { FindingRuleWithoutFormatter } from '@catalog-bot/findings/rule'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
 
 /** The rules of ./, sorted by id. */
-export const templateRules: readonly AnyFindingRule[] = [catalogDiffersFromTemplate, unrenderableTemplate]
+export const templateRules: readonly FindingRuleWithoutFormatter[] = [
+  catalogDiffersFromTemplate,
+  unrenderableTemplate,
+]

@@ -10,13 +10,13 @@ import type { LoadedTemplatePair } from '../../../pull-request/layout/template-p
 import type { SuggestedPatch } from '../../check.ts'
 
 /** Three patches fit into one comment. */
-const patchLimits = { edits: 200, characters: 12_000 }
+const suggestedPatchLimits = { edits: 200, characters: 12_000 }
 
 // Characters that are invisible or do not survive copying.
-const hiddenCharacterPattern = /[^\n\P{C}]|\p{Default_Ignorable_Code_Point}|\p{Zl}|\p{Zp}/u
+const invisibleCharacterPattern = /[^\n\P{C}]|\p{Default_Ignorable_Code_Point}|\p{Zl}|\p{Zp}/u
 
 /** Undefined if there is no small patch. Supports only basic templates, because the others read bundle images. */
-export function suggestPatch({
+export function suggestTemplatePatch({
   offer,
   file,
   source,
@@ -38,8 +38,8 @@ export function suggestPatch({
   })
   if (!rendered.ok) return undefined
   const text = (file.path.endsWith('.json') ? formatCatalogJson : formatCatalogYaml)(rendered.value)
-  const patch = createLinePatch(file.path, present, text, patchLimits)
-  return patch === undefined || hiddenCharacterPattern.test(patch)
+  const patch = createLinePatch(file.path, present, text, suggestedPatchLimits)
+  return patch === undefined || invisibleCharacterPattern.test(patch)
     ? undefined
     : { path: file.path, template, patch }
 }

@@ -2,13 +2,13 @@
 // the images check shares the answer.
 import { formatImageReference, parseImageReference } from '@catalog-bot/fbc/go/reference/image-reference'
 import type { RenderedBundle } from '@catalog-bot/fbc/template/bundle-source'
-import type { CheckAnswers, BundleAnswer, ImageAnswer, CheckQuestion } from '../../questions.ts'
+import type { CheckAnswers, BundleImageAnswer, ImageLookupAnswer, CheckQuestion } from '../../questions.ts'
 
 export interface TemplateBundleAnswer {
   readonly question: CheckQuestion
   readonly answer:
     | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
-    | Exclude<ImageAnswer, { readonly kind: 'ok' }>
+    | Exclude<ImageLookupAnswer, { readonly kind: 'ok' }>
 }
 
 /** `image` must be an image reference. */
@@ -33,7 +33,7 @@ export function findTemplateBundle(image: string, answers: CheckAnswers): Templa
 
 function toTemplateBundleAnswer(
   image: string,
-  { content, csv, findings, isRestricted = false }: Extract<BundleAnswer, { readonly kind: 'bundle' }>,
+  { content, csv, findings, isRestricted = false }: Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,
 ): TemplateBundleAnswer['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')

@@ -16,18 +16,18 @@ import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { createFinding, type FindingRule } from '@catalog-bot/findings/rule'
 import {
   type LoadedTemplatePair,
-  isCatalogFilePath,
+  hasTemplateFileExtension,
   type TemplatePair,
 } from '../../../pull-request/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
 import type { CheckInput, CheckOutcome, SuggestedPatch } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { CheckAnswers, CheckQuestion } from '../../questions.ts'
-import { suggestPatch } from './suggest-patch.ts'
+import { suggestTemplatePatch } from './suggest-patch.ts'
 import { findTemplateBundle, type TemplateBundleAnswer } from './template-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { templateRules } from './rules.ts'
-import { findReusableBundles } from './reusable-bundles.ts'
+import { findAlreadyRenderedBundles } from './reusable-bundles.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
 
 export interface TemplateCheckResult {
@@ -42,7 +42,7 @@ export function listTemplateQuestions(
   answers: CheckAnswers,
 ): readonly CheckQuestion[] {
   return templates.flatMap((state) => {
-    const needs = findTemplateRenderRequirements(state, config)
+    const needs = findTemplateRenderInputs(state, config)
     return needs.kind === 'images'
       ? needs.images.map((image) => findTemplateBundle(image, answers).question)
       : []
@@ -61,7 +61,7 @@ export function evaluateTemplates(
   }
 }
 
-type TemplateRenderRequirements =
+type TemplateRenderInputs =
   | { readonly kind: 'none' }
   | { readonly kind: 'broken'; readonly reason: string }
   | {
@@ -74,10 +74,7 @@ type TemplateRenderRequirements =
 /** opm's errors for an object without a schema, and for a document with only comments. */
 const emptyTemplateErrorPattern = /missing required 'schema' field$|schema: unexpected end of JSON input$/
 
-function findTemplateRenderRequirements(
-  state: LoadedTemplatePair,
-  config: Config,
-): TemplateRenderRequirements {
+function findTemplateRenderInputs(state: LoadedTemplatePair, config: Config): TemplateRenderInputs {
   const { source, isStated, result } = state
   // Do not ask if all rules are off.
   if (templateRules.every(({ id }) => isRuleDisabled(config.rules[id]))) return { kind: 'none' }
@@ -98,7 +95,7 @@ function findTemplateRenderRequirements(
   if (!isStated && !document.ok && emptyTemplateErrorPattern.test(document.error)) return { kind: 'none' }
   const images = getTemplateImages(source)
   if (!images.ok) return { kind: 'broken', reason: images.error }
-  const before = findReusableBundles(document.ok ? document.value.schema : '', state)
+  const before = findAlreadyRenderedBundles(document.ok ? document.value.schema : '', state)
   const missing = images.value.filter((image) => image !== '' && !before.has(image))
   const rejected = missing.flatMap((image) => {
     const { reference, reason } = parseImageReference(image)
@@ -116,7 +113,7 @@ function evaluateTemplate(
   config: Config,
   answers: CheckAnswers,
 ): TemplateCheckResult {
-  const needs = findTemplateRenderRequirements(state, config)
+  const needs = findTemplateRenderInputs(state, config)
   if (needs.kind === 'none') return { findings: [], unanswered: [] }
   if (needs.kind === 'broken')
     return { findings: [createUnrenderableFinding(state, needs.reason)], unanswered: [] }
@@ -144,23 +141,25 @@ function evaluateTemplate(
       unanswered: [],
     }
   if (unanswered.length > 0) return { findings: [], unanswered }
-  const rendered = renderTemplate(source, createInMemoryBundleSource(bundles))
+  const rendered = renderTemplate(source, createBundleLookupFromMap(bundles))
   if (!rendered.ok)
     return {
-      findings: [createUnrenderableFinding(state, isRestricted ? restrictedBundlesReason : rendered.error)],
+      findings: [
+        createUnrenderableFinding(state, isRestricted ? restrictedBundleRenderMessage : rendered.error),
+      ],
       unanswered: [],
     }
   // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assembleCatalog([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
-  const drifts = findDrift(rendered.value, excludeTemplateFile(checkedIn, state), {
-    comparesDescriptions: areDescriptionsAvailable(rendered.value, bundles),
+  const drifts = findDrift(rendered.value, excludeTemplateFromCatalog(checkedIn, state), {
+    comparesDescriptions: areHeadDescriptionsAvailable(rendered.value, bundles),
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
-  const offer = suggestPatch(state)
-  const differences = isRestricted ? redactTemplateDrifts(drifts) : drifts.map(formatDrift)
+  const offer = suggestTemplatePatch(state)
+  const differences = isRestricted ? redactTemplateDrifts(drifts) : drifts.map(formatTemplateDrift)
   return {
-    findings: [createDriftFinding(state, checkedIn, drifts, differences)],
+    findings: [createTemplateDriftFinding(state, checkedIn, drifts, differences)],
     unanswered: [],
     ...(offer && { suggestedPatches: [offer] }),
   }
@@ -179,7 +178,7 @@ function shouldWaitForBundle(
   return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
 }
 
-function createInMemoryBundleSource(bundles: ReadonlyMap<string, RenderedBundle>): RenderedBundleLookup {
+function createBundleLookupFromMap(bundles: ReadonlyMap<string, RenderedBundle>): RenderedBundleLookup {
   return (reference) => {
     const bundle = bundles.get(reference)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is unknown` }
@@ -190,7 +189,7 @@ function createInMemoryBundleSource(bundles: ReadonlyMap<string, RenderedBundle>
  * The semver template copies description and icon from the head's ClusterServiceVersion, which is not stored for
  * bundles of the base.
  */
-function areDescriptionsAvailable(
+function areHeadDescriptionsAvailable(
   { packages, channels, bundles }: WritableCatalog,
   known: ReadonlyMap<string, RenderedBundle>,
 ): boolean {
@@ -203,11 +202,11 @@ function areDescriptionsAvailable(
 }
 
 /** Excludes a template that is among its rendered files. */
-function excludeTemplateFile(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
+function excludeTemplateFromCatalog(catalog: Catalog, { template }: LoadedTemplatePair): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 
-function createDriftFinding(
+function createTemplateDriftFinding(
   state: LoadedTemplatePair,
   checkedIn: Catalog,
   drifts: readonly TemplateDrift[],
@@ -231,7 +230,7 @@ function createDriftFinding(
   )
 }
 
-function formatDrift({ kind, subject, fields }: TemplateDrift): string {
+function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
   switch (kind) {
     case 'missing':
       return `${subject} is missing`
@@ -242,8 +241,8 @@ function formatDrift({ kind, subject, fields }: TemplateDrift): string {
   }
 }
 
-// Omits names and versions from restricted bundles (BundleAnswer.isRestricted).
-const restrictedBundlesReason =
+// Omits names and versions from restricted bundles (BundleImageAnswer.isRestricted).
+const restrictedBundleRenderMessage =
   'its bundles do not render; users who can pull their images can run "catalog-bot render" to see why'
 
 /**
@@ -251,7 +250,7 @@ const restrictedBundlesReason =
  */
 function redactTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
-  const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatDrift)
+  const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatTemplateDrift)
   const lacks = `${missing} rendered ${missing === 1 ? 'item is' : 'items are'} missing`
   return missing === 0 ? others : [...others, lacks]
 }
@@ -278,11 +277,11 @@ function isRuleDisabled(setting: Config['rules'][string] | undefined): boolean {
   return (typeof setting === 'object' ? setting.severity : setting) === 'off'
 }
 
-const maxShownReasons = 3
+const maxListedDriftReasons = 3
 
 function formatTruncatedReasons(reasons: readonly string[]): string {
-  const more = reasons.length - maxShownReasons
-  return `${reasons.slice(0, maxShownReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+  const more = reasons.length - maxListedDriftReasons
+  return `${reasons.slice(0, maxListedDriftReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
 /** Uses the checked-in catalog's format and kind of metadata. */
@@ -301,7 +300,7 @@ function formatRenderCommand({ template, catalog }: TemplatePair, checkedIn: Cat
 
 /** The catalog's only file, or one that can replace several. */
 function chooseCatalogOutputFile(catalog: string, { files }: Catalog): string {
-  if (isCatalogFilePath(catalog)) return catalog
+  if (hasTemplateFileExtension(catalog)) return catalog
   const [first, ...more] = files
   return first && more.length === 0 ? first.path : `${catalog}/catalog.yaml`
 }

@@ -18,6 +18,6 @@ export const unrenderableTemplate = defineRule<UnrenderableTemplate>({
   format: ({ template, catalog, reason }) => ({
     what: `${template} cannot be rendered: ${reason}`,
     why: `${catalog} can no longer be generated from the template, and catalog-bot cannot check that they match.`,
-    fix: 'Correct the template until `catalog-bot render` or `opm alpha render-template` accepts it.',
+    fix: 'Fix the template so that `catalog-bot render` or `opm alpha render-template` accepts it.',
   }),
 })

@@ -5,7 +5,7 @@ import type { BundleBlob } from '@catalog-bot/fbc/facts/catalog'
 import { toCanonicalJson } from '../../../pull-request/compare-blobs.ts'
 import type { PackageChange } from '../../../pull-request/change.ts'
 import { toFindingLocation } from '../catalog-rule.ts'
-import type { PackageBeforeAndAfter, UpgradeRuleSignature } from './upgrade-rule.ts'
+import type { BaseAndResultPackage, UpgradeRuleSignature } from './upgrade-rule.ts'
 
 type BundleEditData = { bundle: string; fields: readonly string[] }
 
@@ -43,7 +43,7 @@ export const bundleMetadataEdited = defineRule<BundleEditData, UpgradeRuleSignat
 
 function* findBundleEdits(
   { bundles }: PackageChange,
-  { base, result }: PackageBeforeAndAfter,
+  { base, result }: BaseAndResultPackage,
   metadataOnly: boolean,
 ) {
   for (const { name, fields, place } of bundles.changed) {
@@ -51,7 +51,7 @@ function* findBundleEdits(
     const after = result?.bundle(name)
     const onlyMetadata =
       fields.length === 1 && fields[0] === 'properties' && before !== undefined && after !== undefined
-        ? toInstallPropertiesKey(before) === toInstallPropertiesKey(after)
+        ? toComparablePropertiesKey(before) === toComparablePropertiesKey(after)
         : false
     if (onlyMetadata === metadataOnly)
       yield { at: toFindingLocation(place), about: [name], data: { bundle: name, fields } }
@@ -59,7 +59,7 @@ function* findBundleEdits(
 }
 
 /** All properties that affect resolution and installation. */
-function toInstallPropertiesKey(bundle: BundleBlob): string {
+function toComparablePropertiesKey(bundle: BundleBlob): string {
   return bundle.properties
     .filter(({ type }) => type !== 'olm.csv.metadata' && type !== 'olm.bundle.object')
     .map(({ type, value }) => toCanonicalJson([type, value]))

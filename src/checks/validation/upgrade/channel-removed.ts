@@ -1,7 +1,7 @@
 // A removed channel, which breaks its subscriptions. Users know about the removal only if the channel was deprecated.
 import { defineRule } from '@catalog-bot/findings/rule'
 import type { PackageChange } from '../../../pull-request/change.ts'
-import { findPackageLocation, type PackageBeforeAndAfter, type UpgradeRuleSignature } from './upgrade-rule.ts'
+import { findPackageLocation, type BaseAndResultPackage, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignature>({
   id: 'channel-removed',
@@ -37,7 +37,7 @@ export const deprecatedChannelRemoved = defineRule<{ channel: string }, UpgradeR
 
 function* findChannelRemovals(
   { kind, channels }: PackageChange,
-  sides: PackageBeforeAndAfter,
+  sides: BaseAndResultPackage,
   deprecated: boolean,
 ) {
   const { base } = sides

@@ -1,13 +1,13 @@
 // A changed default channel: new installations get different updates. Also reports whether the new channel continues
 // the old one.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { findBundlesReachingHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
 import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import {
   findPackageLocation,
   formatTruncatedNameList,
-  findBundleVersion,
-  type PackageBeforeAndAfter,
+  findBundleVersionByName,
+  type BaseAndResultPackage,
   type UpgradeRuleSignature,
 } from './upgrade-rule.ts'
 
@@ -44,16 +44,16 @@ export const defaultChannelChanged = defineRule<
 
 function findStrandedVersions(
   { before, after }: { before: string; after: string },
-  sides: PackageBeforeAndAfter,
+  sides: BaseAndResultPackage,
 ): string[] {
   const old = sides.base?.channel(before)
   const now = sides.result?.channel(after)
   // Without a head, there is nothing to compare. opm's rules reject such a channel.
   if (!old || !now || analyzeUpgradeGraph(now.entries).heads.length === 0) return []
   const installed = old.entries.map(({ name }) => {
-    const version = findBundleVersion(name, sides)
+    const version = findBundleVersionByName(name, sides)
     return version ? { name, version } : { name }
   })
-  const can = findBundlesReachingHead(now.entries, installed)
-  return [...findBundlesReachingHead(old.entries, installed)].filter((name) => !can.has(name))
+  const can = findBundlesReachingChannelHead(now.entries, installed)
+  return [...findBundlesReachingChannelHead(old.entries, installed)].filter((name) => !can.has(name))
 }

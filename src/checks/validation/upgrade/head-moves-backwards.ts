@@ -1,7 +1,7 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toFindingLocation } from '../catalog-rule.ts'
-import { findBundleVersion, type UpgradeRuleSignature } from './upgrade-rule.ts'
+import { findBundleVersionByName, type UpgradeRuleSignature } from './upgrade-rule.ts'
 
 export const headMovesBackwards = defineRule<
   {
@@ -28,8 +28,8 @@ export const headMovesBackwards = defineRule<
     for (const { name: channel, head } of channels.changed) {
       const { before, after } = head
       if (before === undefined || after === undefined || before === after) continue
-      const old = findBundleVersion(before, sides)
-      const now = findBundleVersion(after, sides)
+      const old = findBundleVersionByName(before, sides)
+      const now = findBundleVersionByName(after, sides)
       const blob = sides.result?.channel(channel)
       if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
       const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''

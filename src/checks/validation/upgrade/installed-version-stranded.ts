@@ -1,10 +1,14 @@
 // Versions that lose their upgrade path to the channel's head. channel-removed covers removed channels.
 import { defineRule } from '@catalog-bot/findings/rule'
-import { findBundlesReachingHead } from '@catalog-bot/fbc/graph/upgrade-paths'
+import { findBundlesReachingChannelHead } from '@catalog-bot/fbc/graph/upgrade-paths'
 import { analyzeUpgradeGraph } from '@catalog-bot/fbc/graph/upgrade-graph'
 import { compareVersions } from '@catalog-bot/fbc/versions/version'
 import { toFindingLocation } from '../catalog-rule.ts'
-import { formatTruncatedNameList, findBundleVersion, type UpgradeRuleSignature } from './upgrade-rule.ts'
+import {
+  formatTruncatedNameList,
+  findBundleVersionByName,
+  type UpgradeRuleSignature,
+} from './upgrade-rule.ts'
 
 export const installedVersionStranded = defineRule<
   {
@@ -49,18 +53,18 @@ export const installedVersionStranded = defineRule<
       if (!before || heads.length === 0) continue
       // Only entries of the base can be installed from this channel, not names that edges mention.
       const installed = before.entries.map(({ name }) => {
-        const version = findBundleVersion(name, sides)
+        const version = findBundleVersionByName(name, sides)
         return version ? { name, version } : { name }
       })
-      const could = findBundlesReachingHead(before.entries, installed)
-      const can = findBundlesReachingHead(after.entries, installed)
+      const could = findBundlesReachingChannelHead(before.entries, installed)
+      const can = findBundlesReachingChannelHead(after.entries, installed)
       const stranded = [...could].filter((name) => !can.has(name))
       if (stranded.length === 0) continue
       const [first] = heads
       const head = heads.length === 1 && first !== undefined ? first : `a head (${heads.join(', ')})`
-      const newest = heads.map((name) => findBundleVersion(name, sides))
+      const newest = heads.map((name) => findBundleVersionByName(name, sides))
       const newer = stranded.filter((name) => {
-        const version = findBundleVersion(name, sides)
+        const version = findBundleVersionByName(name, sides)
         return version && newest.every((other) => other && compareVersions(version, other) > 0)
       })
       const entry = after.entries.find(({ name }) => name === first)

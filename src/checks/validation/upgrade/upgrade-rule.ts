@@ -8,7 +8,7 @@ import {
   type PackageBlobs,
 } from '../../../pull-request/package-blobs.ts'
 import { parseVersion, type Version } from '@catalog-bot/fbc/versions/version'
-import { createFinding, formatSubject, type SearchingRule } from '@catalog-bot/findings/rule'
+import { createFinding, formatSubject, type SearchableFindingRule } from '@catalog-bot/findings/rule'
 import type { Finding, Location } from '@catalog-bot/findings/finding'
 import { toFindingLocation } from '../catalog-rule.ts'
 import { memoizePerObject } from '@catalog-bot/findings/memoize'
@@ -16,7 +16,7 @@ import { memoizePerObject } from '@catalog-bot/findings/memoize'
 /** Called for each package that differs. */
 export interface UpgradeRuleSignature {
   readonly judges: 'pull request'
-  readonly given: readonly [change: PackageChange, catalogs: PackageBeforeAndAfter]
+  readonly given: readonly [change: PackageChange, catalogs: BaseAndResultPackage]
   readonly hit: {
     readonly at?: Location | undefined
     /** Names below the package, such as `['stable', 'foo.v1']`. No lines, no counts. */
@@ -25,10 +25,10 @@ export interface UpgradeRuleSignature {
   }
 }
 
-export type UpgradeRule = SearchingRule<object, UpgradeRuleSignature>
+export type UpgradeRule = SearchableFindingRule<object, UpgradeRuleSignature>
 
 /** Either side may be absent. */
-export interface PackageBeforeAndAfter {
+export interface BaseAndResultPackage {
   readonly base?: CatalogPackage
   readonly result?: CatalogPackage
 }
@@ -60,14 +60,14 @@ export function* runUpgradeRule(rule: UpgradeRule, change: CatalogChange): Gener
 }
 
 /** The package's blob in the result, or else any of its blobs. */
-export function findPackageLocation({ result }: PackageBeforeAndAfter): Location | undefined {
+export function findPackageLocation({ result }: BaseAndResultPackage): Location | undefined {
   const position = result?.blob?.place ?? result?.channels[0]?.place
   return position && toFindingLocation(position)
 }
 
-export function findBundleVersion(
+export function findBundleVersionByName(
   name: string,
-  { base, result }: PackageBeforeAndAfter,
+  { base, result }: BaseAndResultPackage,
 ): Version | undefined {
   const parsed = parseVersion(result?.versions.get(name) ?? base?.versions.get(name) ?? '')
   return parsed.ok ? parsed.value : undefined
@@ -87,7 +87,7 @@ class PackageComparisons {
   private readonly base: ReadonlyMap<string, PackageBlobs>
   private readonly result: ReadonlyMap<string, PackageBlobs>
   /** By index among the change's packages. */
-  private readonly cached: PackageBeforeAndAfter[] = []
+  private readonly cached: BaseAndResultPackage[] = []
 
   constructor(change: CatalogChange) {
     const names = new Set(change.packages.map((its) => its.name))
@@ -96,7 +96,7 @@ class PackageComparisons {
     this.result = groupBlobsByPackage(change.result, names)
   }
 
-  at(index: number): PackageBeforeAndAfter {
+  at(index: number): BaseAndResultPackage {
     const known = this.cached[index]
     if (known) return known
     const { base, result, packages } = this.change

@@ -118,8 +118,10 @@ function createChannelView(blob: ChannelBlob): ChannelView {
 function createBundleView(blob: BundleBlob): BundleView {
   let byType: ReadonlyMap<string, readonly Property[]> | undefined
   const properties = (type: string): readonly Property[] => {
-    if (blob.properties.length === 0) return noProperties
-    return (byType ??= Map.groupBy(blob.properties, (property) => property.type)).get(type) ?? noProperties
+    if (blob.properties.length === 0) return emptyPropertyList
+    return (
+      (byType ??= Map.groupBy(blob.properties, (property) => property.type)).get(type) ?? emptyPropertyList
+    )
   }
   const own = blob.properties.find(({ type }) => type === 'olm.package')
   const versionText = own ? getStringField(own.value, 'version') : ''
@@ -127,7 +129,7 @@ function createBundleView(blob: BundleBlob): BundleView {
   return { blob, versionText, ...(version.ok && { version: version.value }), properties }
 }
 
-const noProperties: readonly Property[] = []
+const emptyPropertyList: readonly Property[] = []
 
 export function asJsonObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

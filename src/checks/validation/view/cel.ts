@@ -10,7 +10,7 @@ const celEnvironment = new Environment()
  * Errors that OLM's compiler also reports. The library is stricter about macro arguments (OLM accepts
  * `has(properties[0].type)`), so its other errors are ignored.
  */
-const reliableCelErrorCodes: ReadonlySet<string> = new Set([
+const celErrorCodesSharedWithOlm: ReadonlySet<string> = new Set([
   'unknown_variable',
   'no_such_overload',
   'no_matching_overload',
@@ -26,6 +26,6 @@ export function findCelRuleProblem(rule: string): string | undefined {
       : `has a rule that returns ${result} instead of bool`
   }
   const isSyntax = error?.name === 'ParseError'
-  if (!isSyntax && !reliableCelErrorCodes.has(error?.code ?? '')) return undefined
+  if (!isSyntax && !celErrorCodesSharedWithOlm.has(error?.code ?? '')) return undefined
   return `has a rule that does not compile: ${error?.message.split('\n')[0] ?? ''}`
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   createRequestBudget,
-  type RequestPass,
+  type RequestSendPermit,
 } from '../../../../src/adapters/github/budget/request-budget.ts'
 import type { HeldRequest, BudgetRequest } from '../../../../src/adapters/github/budget/wait-policy.ts'
 import {
@@ -10,7 +10,7 @@ import {
   noGitHubLimits,
   type GitHubLimits,
 } from '../../../../src/adapters/github/budget/github-limits.ts'
-import { defaultReserves, type WorkClass } from '../../../../src/adapters/github/budget/work-class.ts'
+import { defaultQuotaReserves, type WorkClass } from '../../../../src/adapters/github/budget/work-class.ts'
 import { flushEvents, createManualClock } from './manual-clock.ts'
 
 const readRequest = {
@@ -25,7 +25,7 @@ const commentRequest = { ...writeRequest, createsContent: true } as const
 
 function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
   const time = createManualClock()
-  const budget = createRequestBudget({ limits, reserves: defaultReserves, clock: time.clock })
+  const budget = createRequestBudget({ limits, reserves: defaultQuotaReserves, clock: time.clock })
   const enter = (work: WorkClass, request: Partial<BudgetRequest> = {}) =>
     budget.acquirePass({ ...readRequest, hasBegun: false, work, ...request })
   /** Records when a request gets its pass, which ends immediately, or why it is held. */
@@ -54,7 +54,7 @@ function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
     resetsIn = 3600_000,
     resource: BudgetRequest['resource'] = 'core',
   ) => {
-    const pass = (await enter('landing', { resource })) as RequestPass
+    const pass = (await enter('landing', { resource })) as RequestSendPermit
     const reset = Math.round((time.clock.now() + resetsIn) / 1000)
     pass.recordResponse({ quota: { resource, limit: 1000, remaining, reset, resetsIn }, isFailure: false })
     pass.end()
@@ -62,7 +62,7 @@ function openTestBudget(limits: GitHubLimits = documentedGitHubLimits) {
   return { time, budget, enter, ask: enterAs, order, now, left }
 }
 
-const expectPass = async (entered: Promise<RequestPass | HeldRequest>): Promise<RequestPass> => {
+const expectPass = async (entered: Promise<RequestSendPermit | HeldRequest>): Promise<RequestSendPermit> => {
   const pass = await entered
   if (pass.kind !== 'pass') throw new Error(`held: ${pass.why}`)
   return pass

@@ -12,10 +12,10 @@ import {
   createProvenanceAttachments,
   createMissingSignatures,
 } from '../../../../src/adapters/image/provenance/provenance-attachments.ts'
-import { fetchSubject } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
+import { fetchArtifactSubject } from '../../../../src/adapters/image/provenance/provenance-artifacts.ts'
 import { openSigningKey, openVerifyingKey } from '../../../../src/adapters/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../../src/adapters/image/provenance/verify-image.ts'
-import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
 import { findMissingProgram } from '../../../left-out.ts'
@@ -80,7 +80,7 @@ beforeAll(async () => {
   temporaryDirectory = await mkdtemp(join(tmpdir(), 'cosign-'))
   registryServer = await startRealRegistry()
   const egress = allowLoopbackRegistries(registryServer.host)
-  registryClient = openRegistry({ clock: createManualClock(), credentials: [], egress })
+  registryClient = openRegistryClient({ clock: createManualClock(), credentials: [], egress })
   pusher = openPusher({ clock: createManualClock(), credentials: [], egress })
   await runCosign('generate-key-pair')
 })
@@ -141,7 +141,7 @@ describe('compared with cosign', () => {
     const key = await openSigningKey(await readKeyFile('cosign.key'), keyPassword)
     for (const attachment of await createMissingSignatures(
       registryClient,
-      await fetchSubject(registryClient, at),
+      await fetchArtifactSubject(registryClient, at),
       key,
     ))
       await attachManifest(registryClient, pusher, attachment)

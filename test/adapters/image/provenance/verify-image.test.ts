@@ -21,7 +21,7 @@ import {
   type SigningKey,
 } from '../../../../src/adapters/image/provenance/signing-key.ts'
 import {
-  findPayloadProblem,
+  findSigningPayloadProblem,
   createSigningPayload,
 } from '../../../../src/adapters/image/provenance/simple-signing.ts'
 import {
@@ -167,7 +167,7 @@ describe('a signature counts', () => {
     )
     expect(Buffer.from(createSigningPayload({ repository: imageName, digest })).equals(payload)).toBe(true)
     expect(openVerifyingKey(cosignPublicKey).verifies(payload, signature)).toBe(true)
-    expect(findPayloadProblem(payload, { repository: imageName, digest })).toBeUndefined()
+    expect(findSigningPayloadProblem(payload, { repository: imageName, digest })).toBeUndefined()
   })
   test('regardless of other signatures of the same image', async () => {
     const forge = (subject: ArtifactSubject) => [
@@ -184,7 +184,9 @@ describe('a signature counts', () => {
   test('for each spelling of the repository, and for a copy only with `signedAs`', async () => {
     const digest = computeSha256Digest(Buffer.from('x'))
     const payload = createSigningPayload({ repository: 'index.docker.io/library/catalog', digest })
-    expect(findPayloadProblem(payload, { repository: 'docker.io/library/catalog', digest })).toBeUndefined()
+    expect(
+      findSigningPayloadProblem(payload, { repository: 'docker.io/library/catalog', digest }),
+    ).toBeUndefined()
     const { registry } = createSignedImage((subject) => [
       signPayload(trustedKey, simpleSigningPayload(subject)),
     ])

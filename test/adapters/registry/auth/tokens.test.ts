@@ -1,7 +1,7 @@
 // Bearer tokens: which service is asked, how often, and which hosts never receive a password.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
-  createFixedCredentials,
+  createStaticCredentialSource,
   type RegistryCredential,
 } from '../../../../src/adapters/registry/auth/credentials.ts'
 import {
@@ -9,7 +9,7 @@ import {
   createEgressPolicy,
   type EgressOptions,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import type { RegistryClient } from '../../../../src/adapters/registry/registry-client.ts'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import {
@@ -48,10 +48,10 @@ function requireBearerTokens(
 }
 
 function openClient(credential?: RegistryCredential, egress: EgressOptions = {}): RegistryClient {
-  registryClient = openRegistry({
+  registryClient = openRegistryClient({
     clock,
     egress: { ...allowLoopbackRegistries(registryServer.host, tokenService.host), ...egress },
-    credentials: credential ? [createFixedCredentials({ [registryServer.host]: credential })] : [],
+    credentials: credential ? [createStaticCredentialSource({ [registryServer.host]: credential })] : [],
     limits: { attempts: 1 },
   })
   return registryClient
@@ -270,7 +270,7 @@ describe('credentials are not sent to other hosts', () => {
     expect(may('quay.io:5000', 'https://quay.io/')).toBe(false)
   })
   test('credentials for one host are not used for another host with a name that contains it', async () => {
-    const source = createFixedCredentials({ 'quay.io': robotCredential })
+    const source = createStaticCredentialSource({ 'quay.io': robotCredential })
     for (const host of ['xquay.io', 'quay.io.evil.example', 'quay.io:5000', 'sub.quay.io'])
       expect(await source.find(host, 'a/b')).toBeUndefined()
   })

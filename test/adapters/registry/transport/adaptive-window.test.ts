@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
-import { createAdaptiveWindow } from '../../../../src/adapters/registry/retrying-exchange.ts'
+import { createAdaptiveConcurrencyLimit } from '../../../../src/adapters/registry/retrying-exchange.ts'
 import { createManualClock } from '../manual-clock.ts'
 
 describe('the window', () => {
   test('never runs more tasks than its size, and runs all of them', async () => {
-    const window = createAdaptiveWindow({ start: 3, max: 3 }, createManualClock())
+    const window = createAdaptiveConcurrencyLimit({ start: 3, max: 3 }, createManualClock())
     let maxWindow = 0
     let done = 0
     await Promise.all(
@@ -19,13 +19,13 @@ describe('the window', () => {
     expect([maxWindow, done, window.active]).toEqual([3, 3000, 0])
   })
   test('grows with successes up to its maximum', () => {
-    const window = createAdaptiveWindow({ start: 8, max: 10 }, createManualClock())
+    const window = createAdaptiveConcurrencyLimit({ start: 8, max: 10 }, createManualClock())
     for (let count = 0; count < 5; count += 1) window.succeeded()
     expect(window.size).toBe(10)
   })
   test('halves once for each burst of rate limit responses, down to a minimum of one', () => {
     const clock = createManualClock()
-    const window = createAdaptiveWindow({ start: 8, max: 64 }, clock)
+    const window = createAdaptiveConcurrencyLimit({ start: 8, max: 64 }, clock)
     for (let count = 0; count < 8; count += 1) window.limited(100)
     expect(window.size).toBe(4)
     for (const size of [2, 1, 1]) {
@@ -36,13 +36,13 @@ describe('the window', () => {
   })
   test('delays all tasks while a host is rate limiting', async () => {
     const clock = createManualClock()
-    const window = createAdaptiveWindow({ start: 8, max: 8 }, clock)
+    const window = createAdaptiveConcurrencyLimit({ start: 8, max: 8 }, clock)
     window.limited(7000)
     await window.run(async () => undefined)
     expect(clock.slept).toEqual([7000])
   })
   test('a failed task releases its slot', async () => {
-    const window = createAdaptiveWindow({ start: 1, max: 1 }, createManualClock())
+    const window = createAdaptiveConcurrencyLimit({ start: 1, max: 1 }, createManualClock())
     await expect(window.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await window.run(async () => 'yes')).toBe('yes')
   })

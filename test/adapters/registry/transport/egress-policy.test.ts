@@ -3,7 +3,7 @@ import {
   createEgressPolicy,
   allowLoopbackRegistries,
 } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import { openTokenService } from '../../../../src/adapters/registry/auth/token-service.ts'
 import { openTransport } from '../../../../src/adapters/registry/transport/transport.ts'
 import { createManualClock } from '../manual-clock.ts'
@@ -206,7 +206,7 @@ describe('an internal address that the operator allows', () => {
 describe('redirects', () => {
   test('a redirect to an internal address, another scheme, or in a loop is blocked', async () => {
     const registry = await startScriptedRegistry()
-    const client = openRegistry({
+    const client = openRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host),
     })
@@ -238,7 +238,7 @@ describe('redirects', () => {
     plain.add('a/b', '1')
     const port = secure.host.split(':')[1] ?? ''
     const { loopbackCertificate } = await import('../scripted-registry.ts')
-    const client = openRegistry({
+    const client = openRegistryClient({
       clock: createManualClock(),
       egress: {
         plainHttp: [plain.host],
@@ -265,7 +265,7 @@ describe('redirects', () => {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
       else response.writeHead(307, { location: `${storage.origin}${request.path}` }).end()
     }
-    const client = openRegistry({
+    const client = openRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registry.host, storage.host),
       credentials: [{ find: async () => ({ kind: 'basic', username: 'u', password: 'secret' }) }],
@@ -280,7 +280,7 @@ describe('redirects', () => {
 })
 
 test('references to internal addresses are blocked before any DNS lookup', async () => {
-  const client = openRegistry({
+  const client = openRegistryClient({
     clock: createManualClock(),
     resolve: () => Promise.reject(new Error('asked')),
   })

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createFixedCredentials } from '../../../../src/adapters/registry/auth/credentials.ts'
+import { createStaticCredentialSource } from '../../../../src/adapters/registry/auth/credentials.ts'
 import { allowLoopbackRegistries } from '../../../../src/adapters/registry/transport/egress-policy.ts'
-import { openRegistry } from '../../../../src/adapters/registry/open-registry.ts'
+import { openRegistryClient } from '../../../../src/adapters/registry/open-registry.ts'
 import {
   openTransport,
   type TransportRequest,
@@ -130,11 +130,11 @@ describe('redirects', () => {
     otherRegistryServer.script = (_, response) =>
       void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     const both = { kind: 'basic', username: 'u', password: 'p' } as const
-    const client = openRegistry({
+    const client = openRegistryClient({
       clock: createManualClock(),
       egress: allowLoopbackRegistries(registryServer.host, otherRegistryServer.host),
       credentials: [
-        createFixedCredentials({ [registryServer.host]: both, [otherRegistryServer.host]: both }),
+        createStaticCredentialSource({ [registryServer.host]: both, [otherRegistryServer.host]: both }),
       ],
     })
     expect(await client.resolve(`${registryServer.host}/a/b:1`)).toMatchObject({ kind: 'missing-or-private' })
@@ -157,7 +157,7 @@ describe('TLS', () => {
     old.on('tlsClientError', () => undefined)
     await new Promise<void>((ready) => old.listen(0, '127.0.0.1', ready))
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`
-    const client = openRegistry({
+    const client = openRegistryClient({
       clock: createManualClock(),
       egress: {
         internal: { [host]: ['127.0.0.1/32'] },
@@ -172,7 +172,7 @@ describe('TLS', () => {
     const secure = await startScriptedRegistry({ tls: true })
     secure.add('a/b', '1')
     const resolveByName = async (name: string) => {
-      const client = openRegistry({
+      const client = openRegistryClient({
         clock: createManualClock(),
         egress: {
           internal: { [secure.host]: ['127.0.0.1/32'] },

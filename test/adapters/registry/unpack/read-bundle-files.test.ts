@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { optionalRuleIds } from '../../../../packages/bundle/src/content-rules.ts'
 import {
   bundleReaderVersion,
-  findChartDirectories,
+  findHelmChartDirectories,
   readBundleFiles,
 } from '../../../../src/adapters/registry/unpack/read-bundle-files.ts'
 import { createBundleFiles, sampleBundles } from '../../../packages/bundle/sample-bundles.ts'
@@ -112,7 +112,7 @@ describe('what a bundle’s files say', () => {
 })
 
 test('charts lie at the root or one directory below', () => {
-  expect(findChartDirectories(['a/b', 'Chart.yaml'])).toEqual([''])
-  expect(findChartDirectories(['foo/Chart.yaml', 'foo/charts/bar/Chart.yaml'])).toEqual(['foo'])
-  expect(findChartDirectories(['manifests/a.yaml', 'Chart.yaml/x'])).toEqual([])
+  expect(findHelmChartDirectories(['a/b', 'Chart.yaml'])).toEqual([''])
+  expect(findHelmChartDirectories(['foo/Chart.yaml', 'foo/charts/bar/Chart.yaml'])).toEqual(['foo'])
+  expect(findHelmChartDirectories(['manifests/a.yaml', 'Chart.yaml/x'])).toEqual([])
 })

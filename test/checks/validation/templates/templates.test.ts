@@ -8,8 +8,8 @@ import type { CheckInput } from '../../../../src/checks/check.ts'
 import {
   createCheckAnswers,
   toCheckQuestionKey,
-  type BundleAnswer,
-  type ImageAnswer,
+  type BundleImageAnswer,
+  type ImageLookupAnswer,
 } from '../../../../src/checks/questions.ts'
 import { templateRules } from '../../../../src/checks/validation/templates/rules.ts'
 import { validationCheck } from '../../../../src/checks/validation/validation.ts'
@@ -59,7 +59,7 @@ interface TemplateScenario {
   readonly known?: readonly CatalogBlob[]
   readonly isStated?: boolean
   readonly config?: string
-  readonly answers?: Readonly<Record<string, BundleAnswer | ImageAnswer>>
+  readonly answers?: Readonly<Record<string, BundleImageAnswer | ImageLookupAnswer>>
   readonly file?: { readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
@@ -111,7 +111,7 @@ function evaluateTemplate({
     offers: outcome.suggestedPatches,
   }
 }
-const renderedBundle = (version: string, more: object = {}): BundleAnswer => ({
+const renderedBundle = (version: string, more: object = {}): BundleImageAnswer => ({
   kind: 'bundle',
   digest: '',
   content: {
@@ -123,7 +123,7 @@ const renderedBundle = (version: string, more: object = {}): BundleAnswer => ({
   findings: [],
   ...more,
 })
-const imageFound = (letter: string): ImageAnswer => ({
+const imageFound = (letter: string): ImageLookupAnswer => ({
   kind: 'ok',
   digest: `sha256:${letter.repeat(64)}`,
   mediaType: '',
@@ -217,7 +217,7 @@ describe('a bundle that the base does not have', () => {
     ).toMatch(/bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/)
   })
   test('waits without a finding while the registry does not answer', () => {
-    const unknown: BundleAnswer = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
+    const unknown: BundleImageAnswer = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
     expect(evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: unknown } })).toMatchObject({
       said: [],
       unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
@@ -225,7 +225,7 @@ describe('a bundle that the base does not have', () => {
     expect(evaluateTemplate(scenario).unanswered).toHaveLength(1)
   })
   test('that may be private keeps a configured pair waiting, and is a warning for a detected pair', () => {
-    const answer: BundleAnswer = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
+    const answer: BundleImageAnswer = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
     const answers = { [pinnedImage('b')]: answer }
     expect(evaluateTemplate({ ...scenario, answers })).toMatchObject({
       said: ['unrenderable-template warning'],
@@ -249,7 +249,7 @@ describe('a bundle that the base does not have', () => {
     ).toHaveLength(1)
   })
   test('leaves the template unrenderable if its image is definitely missing', () => {
-    const answer: BundleAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }
+    const answer: BundleImageAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }
     const { said, what } = evaluateTemplate({ ...scenario, answers: { [pinnedImage('b')]: answer } })
     expect(said).toEqual(['unrenderable-template warning'])
     expect(what).toContain('quay.io has no such manifest')
@@ -272,7 +272,7 @@ describe('a bundle that the base does not have', () => {
     expect(evaluateTemplate({ source, result: edited, known }).asked).toEqual([taggedImage])
     expect(evaluateTemplate({ source, result: known, known }).asked).toEqual([])
     // The digest of the tag first, then the bundle behind that digest.
-    const answers: Record<string, BundleAnswer | ImageAnswer> = { [taggedImage]: imageFound('c') }
+    const answers: Record<string, BundleImageAnswer | ImageLookupAnswer> = { [taggedImage]: imageFound('c') }
     expect(evaluateTemplate({ source, result: edited, known, answers }).asked).toEqual([pinnedImage('c')])
     answers[pinnedImage('c')] = renderedBundle('2.0.0')
     expect(evaluateTemplate({ source, result: edited, known, answers }).what).toContain(
@@ -283,7 +283,7 @@ describe('a bundle that the base does not have', () => {
     ).toEqual([])
   })
   test('leaves the template unrenderable when opm cannot read it', () => {
-    const answers = { [pinnedImage('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleAnswer }
+    const answers = { [pinnedImage('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleImageAnswer }
     expect(evaluateTemplate({ ...scenario, answers }).what).toContain('it is not a bundle that opm can read')
   })
 })
@@ -417,7 +417,7 @@ test('templates beyond the limit per change get a finding that suggests to split
 
 describe('a template with bundles that only the credentials of catalog-bot can read', () => {
   const secret = (more: object = {}) => ({
-    [pinnedImage('c')]: { ...renderedBundle('9.9.9'), isRestricted: true, ...more } as BundleAnswer,
+    [pinnedImage('c')]: { ...renderedBundle('9.9.9'), isRestricted: true, ...more } as BundleImageAnswer,
   })
   const scenario = {
     source: basicTemplate(newChannelBlobs, [pinnedImage('a'), pinnedImage('c')]),

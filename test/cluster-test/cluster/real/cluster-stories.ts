@@ -8,12 +8,12 @@ import {
 } from '../../../../src/checks/install/cluster-test/deadlines.ts'
 import type { PlannedClusterTest } from '../../../../src/checks/install/cluster-test/plan-cluster-tests.ts'
 import type { ClusterTestReport } from '../../../../src/checks/install/cluster-test/cluster-test-report.ts'
-import type { Cluster } from '../../../../src/cluster-test/cluster/cluster.ts'
+import type { KubeClusterClient } from '../../../../src/cluster-test/cluster/cluster.ts'
 import {
   completeClusterTestPlan,
   type ClusterTestEnvironment,
 } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
-import { openCluster } from '../../../../src/cluster-test/cluster/open-cluster.ts'
+import { openKubeClusterClient } from '../../../../src/cluster-test/cluster/open-cluster.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { describeClusterTests } from '../../../../src/report/describe-cluster-tests.ts'
@@ -63,7 +63,7 @@ export interface StoryContext extends Omit<ClaimRecorder, 'wrong' | 'table'> {
   readonly testImages: ClusterTestImages
   readonly kubelet: FakeKubelet
   /** With the permissions of install tests. */
-  readonly cluster: Cluster
+  readonly cluster: KubeClusterClient
   /** Our command, as users run it. */
   readonly catalogBot: (
     ...parameters: string[]
@@ -101,7 +101,7 @@ export async function runStoriesOnControlPlane(
       bundles: new Map([...testImages.images].map(([name, image]) => [image, testImages.folderOf(name)])),
     })
     closing.push(() => kubelet.close())
-    const cluster = await openCluster({ file: plane.clusterTestKubeconfig, clock: systemClock })
+    const cluster = await openKubeClusterClient({ file: plane.clusterTestKubeconfig, clock: systemClock })
     closing.push(() => cluster.close())
     await stories({
       ...claims,

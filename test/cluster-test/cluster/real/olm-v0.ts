@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { defaultDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
 import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
-import { sweepCluster } from '../../../../src/cluster-test/cluster/janitor.ts'
+import { sweepExpiredClusterTests } from '../../../../src/cluster-test/cluster/janitor.ts'
 import { runClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
 import { systemClock } from '../../../../src/adapters/system-clock.ts'
 import { findFreePorts } from '../control-plane/start-control-plane.ts'
@@ -153,7 +153,7 @@ async function runOpmServeStories(
     },
   ).catch(() => undefined)
   await systemClock.sleep(6000)
-  const swept = await sweepCluster({ cluster, clock: systemClock })
+  const swept = await sweepExpiredClusterTests({ cluster, clock: systemClock })
   const left = await findLeftovers(plane)
   claim(
     'what a killed trial left is taken away by the janitor',

@@ -7,11 +7,11 @@ import type { ClusterAction, KubeObject } from '../../../../src/checks/install/c
 import {
   listPrerequisiteQueries,
   createPrerequisiteObjects,
-  createNamespace,
+  createTestNamespace,
 } from '../../../../src/checks/install/cluster-test/cluster-test-objects.ts'
 import { defaultDeadlines } from '../../../../src/checks/install/cluster-test/deadlines.ts'
-import { toNamespaceName } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
-import { resolveClosedNetwork } from '../../../../src/cluster-test/cluster/closed-network.ts'
+import { toTestNamespaceName } from '../../../../src/checks/install/cluster-test/cluster-test-plan.ts'
+import { resolveClosedNetworkEgress } from '../../../../src/cluster-test/cluster/closed-network.ts'
 import { completeClusterTestPlan } from '../../../../src/cluster-test/cluster/complete-test-plan.ts'
 import { waitForAdmissionPolicies } from '../../../../src/cluster-test/cluster/admission-policies.ts'
 import { cleanUpClusterTest } from '../../../../src/cluster-test/cluster/run-cluster-test.ts'
@@ -70,7 +70,7 @@ export async function runRbacStories({
       )
     }
   }
-  const network = await resolveClosedNetwork(cluster, ['198.51.100.0/24'])
+  const network = await resolveClosedNetworkEgress(cluster, ['198.51.100.0/24'])
   const plan = completeClusterTestPlan(
     {
       target: 'OLM v0',
@@ -88,14 +88,14 @@ export async function runRbacStories({
     defaultDeadlines,
     systemClock.now(),
   )
-  const name = toNamespaceName(plan)
+  const name = toTestNamespaceName(plan)
   const rejected: string[] = []
   const act = async (action: ClusterAction) => {
     const answer = await cluster.perform(action)
     if (answer) rejected.push(`${answer.status} ${answer.says}`)
     return answer
   }
-  await act({ kind: 'create', object: createNamespace(plan) })
+  await act({ kind: 'create', object: createTestNamespace(plan) })
   const sighting = await cluster.read({ apiVersion: 'v1', kind: 'Namespace', name })
   const [namespace] = sighting.kind === 'found' ? sighting.objects : []
   if (!namespace) return claim('the account may make the namespace of a trial', false, rejected.join('\n'))

@@ -8,8 +8,8 @@ import { computeCacheDigest } from '../../../../packages/fbc/src/api/cache-diges
 import { buildOpmCache, type OpmCacheFile } from '../../../../packages/fbc/src/api/build-opm-cache.ts'
 import type { Meta } from '../../../../packages/fbc/src/load/meta.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { isIgnoreFile, selectFiles } from '../../../../packages/fbc/src/load/select-files.ts'
-import { joinPieces } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
+import { isIgnoreFile, selectCatalogFiles } from '../../../../packages/fbc/src/load/select-files.ts'
+import { joinByteChunks } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { cachedCatalogCases } from './sample-cached-catalogs.ts'
 
@@ -19,7 +19,7 @@ const encoder = new TextEncoder()
 function readBlobs(files: CatalogFiles): readonly Meta[] {
   const ignores = new Map(Object.entries(files).filter(([path]) => isIgnoreFile(path)))
   const documents: Meta[] = []
-  for (const path of selectFiles(Object.keys(files), ignores).files) {
+  for (const path of selectCatalogFiles(Object.keys(files), ignores).files) {
     const facts = parseCatalogFile(encoder.encode(files[path]), {
       onMeta: (meta) => void documents.push(meta),
     })
@@ -64,7 +64,7 @@ describe('the cache of a catalog', () => {
           Object.fromEntries([...entries].sort())
         expect([
           why,
-          texts(ours.map(({ path, pieces }) => [path, Buffer.from(joinPieces(pieces)).toString()])),
+          texts(ours.map(({ path, pieces }) => [path, Buffer.from(joinByteChunks(pieces)).toString()])),
         ]).toEqual([why, texts(theirs.files)])
         expect(theirs.digest).toBe(digest)
       }

@@ -10,7 +10,7 @@ import { buildServedCatalog } from '../../../../packages/fbc/src/api/served-cata
 import { buildOpmCache, type OpmCacheFile } from '../../../../packages/fbc/src/api/build-opm-cache.ts'
 import type { Meta } from '../../../../packages/fbc/src/load/meta.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import { joinPieces, getPieceLength } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
+import { joinByteChunks, getByteChunkTreeLength } from '../../../../packages/fbc/src/go/tar/byte-pieces.ts'
 import { findMissingProgram } from '../../../left-out.ts'
 import { unusualCatalog } from '../../fbc-server/unusual-catalog.ts'
 
@@ -75,7 +75,7 @@ function buildCacheFileMap(files: Readonly<Record<string, string>>): ReadonlyMap
   return new Map(cache.files.map((file) => [file.path, file]))
 }
 const decodeCacheFile = (file: OpmCacheFile | undefined): string =>
-  Buffer.from(joinPieces(file?.pieces ?? [])).toString()
+  Buffer.from(joinByteChunks(file?.pieces ?? [])).toString()
 
 const testWithOpm = findMissingProgram('opm') === undefined ? test : test.skip
 
@@ -187,7 +187,7 @@ describe('the cache', () => {
     const files = buildCacheFileMap({ 'catalog.yaml': createPackageYaml([metadata]) })
     // The CSV, and the list of the objects with the same CSV in it.
     const [csvPiece, objects] = (files.get('p_c_b.v1.json')?.pieces ?? []).filter(
-      (piece) => getPieceLength(piece) > 400,
+      (piece) => getByteChunkTreeLength(piece) > 400,
     )
     expect(objects).toHaveLength(3)
     expect(objects).toContain(csvPiece)

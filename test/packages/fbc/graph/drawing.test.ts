@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { drawMermaid } from '../../../../packages/fbc/src/graph/draw-mermaid.ts'
 import { drawSvg } from '../../../../packages/fbc/src/graph/draw-svg.ts'
-import { drawDifference, drawPackage, type DrawnChannel } from '../../../../packages/fbc/src/graph/drawing.ts'
+import {
+  drawPackageDiff,
+  drawPackage,
+  type DrawnChannel,
+} from '../../../../packages/fbc/src/graph/drawing.ts'
 import { buildPackageGraphs, type PackageGraph } from '../../../../packages/fbc/src/graph/package-graph.ts'
 import {
   buildCatalog,
@@ -126,7 +130,7 @@ describe('a difference', () => {
       channelBlob('old', 'foo', replacesChain(3)),
       ...bundleBlobs(101),
     )
-    const drawing = drawDifference(before, after)
+    const drawing = drawPackageDiff(before, after)
     expect(drawing.unchanged).toBe(1)
     expect(drawing.channels.map(formatGraphRowLabels)).toEqual([
       ['1.100.0 added head', '1.99.0 kept was head', '1.98.0 kept', '98 versions, 1.0.0 to 1.97.0 kept'],
@@ -139,7 +143,7 @@ describe('a difference', () => {
   })
   test('shows what was removed, and the edge that lost its end', () => {
     const entries = replacesChain(100).filter(({ name }) => name !== bundleName(50))
-    const drawing = drawDifference(
+    const drawing = drawPackageDiff(
       before,
       buildPackageGraph(channelBlob('stable', 'foo', entries), ...bundleBlobs(100)),
     )
@@ -157,7 +161,7 @@ describe('a difference', () => {
         skips: replacesChain(80).map(({ name }) => name),
       } as CatalogBlob,
     ]
-    const drawing = drawDifference(
+    const drawing = drawPackageDiff(
       before,
       buildPackageGraph(
         channelBlob('stable', 'foo', entries),
@@ -171,7 +175,7 @@ describe('a difference', () => {
   test('marks what is deprecated or the default from now on, and what is so no longer', () => {
     const all = [channelBlob('stable', 'foo', replacesChain(100)), ...bundleBlobs(100)]
     const old = buildPackageGraph(...all, deprecationsBlob('foo', [['olm.bundle', bundleName(3), 'x']]))
-    const drawing = drawDifference(
+    const drawing = drawPackageDiff(
       old,
       buildPackageGraph(
         ...all,
@@ -192,7 +196,7 @@ describe('a difference', () => {
     const [moved] = buildPackageGraphs(
       buildCatalog({ 'c/c.yaml': [packageBlob('foo', 'other'), ...all] }, 'c'),
     )
-    expect(drawDifference(old, moved).channels[0]?.badges).toEqual(['was default'])
+    expect(drawPackageDiff(old, moved).channels[0]?.badges).toEqual(['was default'])
   })
   test('shows that a skipRange changes, also where it covers nothing that the catalog has', () => {
     const only = (skipRange: string) =>
@@ -200,7 +204,7 @@ describe('a difference', () => {
         channelBlob('stable', 'foo', [{ name: bundleName(9), skipRange }]),
         ...bundleBlobs(10),
       )
-    const drawing = drawDifference(only('>=1.0.0 <1.9.0'), only('>=1.5.0 <1.9.0'))
+    const drawing = drawPackageDiff(only('>=1.0.0 <1.9.0'), only('>=1.5.0 <1.9.0'))
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([
       { text: 'range >=1.5.0 <1.9.0', status: 'added' },
       { text: 'range >=1.0.0 <1.9.0', status: 'removed' },
@@ -211,16 +215,16 @@ describe('a difference', () => {
     ])
   })
   test('counts the entries that a channel has, and those that it had', () => {
-    const [channels] = drawDifference(
+    const [channels] = drawPackageDiff(
       before,
       buildPackageGraph(channelBlob('stable', 'foo', [bundleName(100)]), ...bundleBlobs(101)),
     ).channels.filter(({ name }) => name === 'stable')
     expect(channels).toMatchObject({ entries: 1, entriesBefore: 100 })
   })
   test('of nothing is empty', () => {
-    expect(drawDifference(before, before)).toMatchObject({ channels: [], unchanged: 2 })
-    expect(drawDifference(undefined, undefined).channels).toEqual([])
-    expect(drawMermaid([drawDifference(before, before)])).toBeUndefined()
+    expect(drawPackageDiff(before, before)).toMatchObject({ channels: [], unchanged: 2 })
+    expect(drawPackageDiff(undefined, undefined).channels).toEqual([])
+    expect(drawMermaid([drawPackageDiff(before, before)])).toBeUndefined()
   })
 })
 
@@ -247,7 +251,7 @@ describe('names of others', () => {
 
 test('a change too large to be read as Mermaid says how much was left out, or is left out', () => {
   const many = Array.from({ length: 40 }, (_, n) => channelBlob(`c${n}`, 'foo', replacesChain(20)))
-  const drawing = drawDifference(undefined, buildPackageGraph(...many, ...bundleBlobs(20)))
+  const drawing = drawPackageDiff(undefined, buildPackageGraph(...many, ...bundleBlobs(20)))
   expect(drawMermaid([drawing])).toMatch(/more\["\d+ more channels"\]/)
   expect((drawMermaid([drawing]) ?? '').length).toBeLessThan(20_000)
 })

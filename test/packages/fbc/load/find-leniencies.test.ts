@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals'
 import { parseDocument, isMap, isSeq, LineCounter } from 'yaml'
 import type { Node, Scalar } from 'yaml'
 import { findLeniencies } from '../../../../packages/fbc/src/load/find-leniencies.ts'
-import type { Value } from '../../../../packages/fbc/src/go/tree.ts'
+import type { ParsedValue } from '../../../../packages/fbc/src/go/tree.ts'
 
 function findLenienciesIn(text: string, limit = 100) {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, version: '1.1', uniqueKeys: false })
-  const convert = (node: Node): Value => {
+  const convert = (node: Node): ParsedValue => {
     const [start = 0, end = 0] = node.range ?? []
     if (isMap(node)) {
       const pairs = node.items.map((pair) => ({ key: pair.key as Scalar, value: pair.value as Node }))
@@ -148,9 +148,9 @@ deep: {list: [{version: 1.20}]}
   })
 
   test('a document that is too deep, or that aliases blow up, is looked at only so far', () => {
-    let deep: Value = { kind: 'number', start: 0, end: 4, value: 4.1, text: '4.10' }
+    let deep: ParsedValue = { kind: 'number', start: 0, end: 4, value: 4.1, text: '4.10' }
     for (let level = 0; level < 9000; level++) deep = { kind: 'list', start: 0, end: 4, items: [deep] }
-    let bomb: Value = deep
+    let bomb: ParsedValue = deep
     for (let level = 0; level < 40; level++)
       bomb = { kind: 'list', start: 0, end: 4, items: [bomb, bomb, bomb] }
     const entries = [deep, bomb].map((value, at) => ({ key: `k${at}`, keyStart: 0, keyEnd: 2, value }))

@@ -1,12 +1,12 @@
 // .indexignore, line by line as opm v1.73 was seen to read it (it is not .gitignore).
 import { describe, expect, test } from '@jest/globals'
 import { decodeIgnoreFile } from '../../../../packages/fbc/src/load/indexignore.ts'
-import { selectFiles } from '../../../../packages/fbc/src/load/select-files.ts'
+import { selectCatalogFiles } from '../../../../packages/fbc/src/load/select-files.ts'
 
 /** Whether `path` is left out under the ignore files given by path. */
 function isIgnored(path: string, ignoreFiles: Record<string, string>): boolean {
   const paths = [path, ...Object.keys(ignoreFiles)]
-  return selectFiles(paths, new Map(Object.entries(ignoreFiles))).files.length === 0
+  return selectCatalogFiles(paths, new Map(Object.entries(ignoreFiles))).files.length === 0
 }
 
 describe('a pattern', () => {
@@ -59,7 +59,7 @@ describe('among several patterns', () => {
 
 test('a line of 65536 bytes cannot be read', () => {
   const select = (line: string): unknown =>
-    selectFiles(['.indexignore'], new Map([['.indexignore', line]])).loadError
+    selectCatalogFiles(['.indexignore'], new Map([['.indexignore', line]])).loadError
   expect(select('x'.repeat(65_535))).toBeUndefined()
   expect(select('x'.repeat(65_536))).toEqual({
     file: '.indexignore',
@@ -68,7 +68,7 @@ test('a line of 65536 bytes cannot be read', () => {
 })
 
 test('files come in the order of a walk, by bytes in each directory', () => {
-  const { files } = selectFiles(['b', 'a/z', 'a.b', 'a-b/c', 'B'], new Map())
+  const { files } = selectCatalogFiles(['b', 'a/z', 'a.b', 'a-b/c', 'B'], new Map())
   expect(files).toEqual(['B', 'a/z', 'a-b/c', 'a.b', 'b'])
 })
 

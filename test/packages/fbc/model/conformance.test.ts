@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
-import type { FileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
+import type { CatalogFileFacts } from '../../../../packages/fbc/src/facts/catalog.ts'
 import {
   parseCatalogFile,
   createUnreadableFileFacts,
 } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { validateCatalog } from '../../../../packages/fbc/src/model/validate-catalog.ts'
-import { openCatalogDirectory } from '../../../../src/catalogs/catalog-directory.ts'
+import { listCatalogDirectoryFiles } from '../../../../src/catalogs/catalog-directory.ts'
 import { findSharedPath } from '../../../shared-data.ts'
 
 type RecordedFileContent = string | { base64?: string; symlink?: string; dir?: boolean }
@@ -63,9 +63,9 @@ describeWithRecordings('the recorded verdicts of opm v1.73', () => {
 })
 
 function validateDirectory(dir: string): { passed: boolean; message?: string } {
-  const directory = openCatalogDirectory(dir)
+  const directory = listCatalogDirectoryFiles(dir)
   if (directory.kind !== 'files') return { passed: false, message: directory.message }
-  const files = directory.files.map((file): { path: string; facts: FileFacts } => {
+  const files = directory.files.map((file): { path: string; facts: CatalogFileFacts } => {
     const content = file.read()
     return {
       path: file.path,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { assembleCatalog } from '../../../../packages/fbc/src/facts/assemble-catalog.ts'
-import { addFindingEnds } from '../../../../packages/fbc/src/positions/finding-ends.ts'
+import { addFindingEndPositions } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import { parseCatalogFile } from '../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { runCatalogRules } from '../../../../src/checks/validation/run-catalog-rules.ts'
 import type { Finding, Location } from '../../../../packages/findings/src/finding.ts'
@@ -16,7 +16,7 @@ const findingAt = (line: number, column: number, more: Partial<Location> = {}): 
 /** The text between a position and its end. */
 function findTextAtFinding(text: string, line: number, column: number): string | undefined {
   const bytes = new TextEncoder().encode(text)
-  const [found] = addFindingEnds([findingAt(line, column)], () => bytes)
+  const [found] = addFindingEndPositions([findingAt(line, column)], () => bytes)
   expect(found?.at?.endLine).toBe(line)
   return text.split('\n')[line - 1]?.slice(column - 1, (found?.at?.endColumn ?? 0) - 1)
 }
@@ -42,7 +42,7 @@ describe('a position ends where the token that begins there ends on its line', (
 
 test('findings keep their order and their existing ends', () => {
   const bytes = new TextEncoder().encode('one two\nthree\n')
-  const ends = addFindingEnds(
+  const ends = addFindingEndPositions(
     [findingAt(2, 1), findingAt(1, 5), findingAt(1, 1, { endLine: 2, endColumn: 3 })],
     () => bytes,
   )
@@ -56,20 +56,20 @@ test('findings keep their order and their existing ends', () => {
 test('a position outside the file does not end before it begins', () => {
   for (const bytes of [new Uint8Array(), Uint8Array.of(0xff, 0xfe, 0x61, 0), Uint8Array.of(0xff, 0x0a)])
     for (const location of [findingAt(1, 1), findingAt(7, 1), findingAt(1, 9)]) {
-      const [found] = addFindingEnds([location], () => bytes)
+      const [found] = addFindingEndPositions([location], () => bytes)
       expect(found?.at?.endColumn).toBeGreaterThanOrEqual(location.at?.column ?? 0)
     }
 })
 
 test('a position in an unavailable file has no end', () => {
-  expect(addFindingEnds([findingAt(1, 1)], () => undefined)).toEqual([findingAt(1, 1)])
+  expect(addFindingEndPositions([findingAt(1, 1)], () => undefined)).toEqual([findingAt(1, 1)])
 })
 
 test('ten thousand positions on a line of ten megabytes are found in one pass', () => {
   const bytes = new TextEncoder().encode('{"a":"bcdefg"},'.repeat(700_000))
   const findingsInLine = Array.from({ length: 10_000 }, (_, n) => findingAt(1, 1 + 15 * 70 * n))
   const started = process.threadCpuUsage()
-  const ends = addFindingEnds(findingsInLine, () => bytes)
+  const ends = addFindingEndPositions(findingsInLine, () => bytes)
   expect(ends.every(({ at }) => at && at.endColumn === at.column + 14)).toBe(true)
   // Reading the line again for each position would take hours.
   expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(30)
@@ -126,7 +126,7 @@ describe('a position ends where the value that begins there ends', () => {
       for (const lineEnd of ['\n', '\r\n']) {
         const bytes = new TextEncoder().encode((before + text).replaceAll('\n', lineEnd))
         const findingsWithExtent = [findingAt(line + lines, column, extent && { extent })]
-        expect(addFindingEnds(findingsWithExtent, () => bytes)[0]?.at).toEqual({
+        expect(addFindingEndPositions(findingsWithExtent, () => bytes)[0]?.at).toEqual({
           ...{ file: 'c.yaml', line: line + lines, column },
           ...{ endLine: endLine + lines, endColumn },
         })
@@ -136,7 +136,7 @@ describe('a position ends where the value that begins there ends', () => {
   test('in any document of a JSON file, on one line or several', () => {
     const json = '{"schema": "é😀"} {"a": [1, {"b":\n {"c": "}"}}],\n"d": "😀", "e": 1}'
     const bytes = new TextEncoder().encode(json)
-    const ends = addFindingEnds(
+    const ends = addFindingEndPositions(
       [
         findingAt(1, 1),
         findingAt(1, 25),
@@ -159,7 +159,10 @@ describe('a position ends where the value that begins there ends', () => {
 
   test('in a UTF-16 file', () => {
     const bytes = new Uint8Array(Buffer.from('\ufeffa: b\nc: {x: 1,\n  y: 2}\n', 'utf16le').swap16())
-    expect(addFindingEnds([findingAt(2, 4)], () => bytes)[0]?.at).toMatchObject({ endLine: 3, endColumn: 8 })
+    expect(addFindingEndPositions([findingAt(2, 4)], () => bytes)[0]?.at).toMatchObject({
+      endLine: 3,
+      endColumn: 8,
+    })
   })
 })
 
@@ -187,13 +190,16 @@ describe('a range that is too long to be shown ends with its first element:', ()
       findingAt(line, column),
       findingAt(line, column, { endLine: line + 300, endColumn: 1 }),
     ]
-    for (const { at: found } of addFindingEnds(findingsWithEnd, () => bytes))
+    for (const { at: found } of addFindingEndPositions(findingsWithEnd, () => bytes))
       expect(found).toEqual({ file: 'c.yaml', line, column, endLine: line, endColumn })
   })
 
   test('a range of twenty lines is not too long', () => {
     const bytes = new TextEncoder().encode(`p:\n${'- x\n'.repeat(20)}`)
-    expect(addFindingEnds([findingAt(2, 1)], () => bytes)[0]?.at).toMatchObject({ endLine: 21, endColumn: 4 })
+    expect(addFindingEndPositions([findingAt(2, 1)], () => bytes)[0]?.at).toMatchObject({
+      endLine: 21,
+      endColumn: 4,
+    })
   })
 })
 
@@ -223,7 +229,7 @@ describe('the time to find ends depends on the size of the file, not on its stru
     const bytes = encode(text)
     const manyFindings = Array.from({ length: 9_990 }, (_, n) => findingAt(line === 1 ? 1 : n + 2, column(n)))
     const started = performance.now()
-    const ends = addFindingEnds(manyFindings, () => bytes)
+    const ends = addFindingEndPositions(manyFindings, () => bytes)
     expect(performance.now() - started).toBeLessThan(15_000)
     expect(
       ends.every(({ at }) => at && (at.endLine as number) >= at.line && (at.endColumn as number) > 1),
@@ -234,7 +240,9 @@ describe('the time to find ends depends on the size of the file, not on its stru
     const levels = Array.from({ length: 8 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(6)}]\n`)
     const bytes = encode(`l0: &l0 {x: 1}\n${levels.join('')}`)
     expect(
-      addFindingEnds([findingAt(1, 9), findingAt(9, 9)], () => bytes).map((finding) => finding.at?.endColumn),
+      addFindingEndPositions([findingAt(1, 9), findingAt(9, 9)], () => bytes).map(
+        (finding) => finding.at?.endColumn,
+      ),
     ).toEqual([15, 41])
   })
 })
@@ -244,7 +252,7 @@ test('a misspelled field is marked at its key, even if it is the first in its ma
   const bytes = new TextEncoder().encode(text)
   const catalog = assembleCatalog([{ path: 'c.yaml', facts: parseCatalogFile(bytes) }])
   const found = runCatalogRules(catalog).filter(({ rule }) => rule === 'misspelt-field')
-  expect(addFindingEnds(found, () => bytes).map((one) => one.at)).toEqual([
+  expect(addFindingEndPositions(found, () => bytes).map((one) => one.at)).toEqual([
     { file: 'c.yaml', line: 5, column: 3, endLine: 5, endColumn: 7 },
   ])
 })
@@ -254,7 +262,7 @@ describe('the text that is read again for ends is limited', () => {
   const filler = (bytes: number) => `b: ${'x'.repeat(bytes)}\n`
   const endOf = (text: string, line: number) => {
     const bytes = new TextEncoder().encode(text)
-    const { endLine = 0, endColumn } = addFindingEnds([findingAt(line, 4)], () => bytes)[0]?.at ?? {}
+    const { endLine = 0, endColumn } = addFindingEndPositions([findingAt(line, 4)], () => bytes)[0]?.at ?? {}
     return [endLine - line, endColumn]
   }
 
@@ -270,7 +278,7 @@ describe('the text that is read again for ends is limited', () => {
   test('at most sixteen megabytes of all files together are read again, in the order of the findings', () => {
     const bytes = new TextEncoder().encode(list + filler(1_000_000))
     const findingsByFile = Array.from({ length: 20 }, (_, n) => findingAt(1, 4, { file: `${n}.yaml` }))
-    const lines = addFindingEnds(findingsByFile, () => bytes).map((found) => found.at?.endLine)
+    const lines = addFindingEndPositions(findingsByFile, () => bytes).map((found) => found.at?.endLine)
     expect(lines).toEqual([...Array<number>(16).fill(2), ...Array<number>(4).fill(1)])
   })
 })

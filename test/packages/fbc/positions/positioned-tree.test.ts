@@ -3,12 +3,12 @@ import { findDocumentSpans } from '../../../../packages/fbc/src/positions/docume
 import { PositionConverter } from '../../../../packages/fbc/src/positions/finding-ends.ts'
 import {
   PositionedTreeReader,
-  readPositionedTreeExactly,
+  readPositionedTreeWithSlowParser,
   type ByteLocation,
   type PositionedTree,
 } from '../../../../packages/fbc/src/positions/positioned-tree.ts'
-import { addLocationEndsInTree } from '../../../../packages/fbc/src/positions/tree-ends.ts'
-import type { Value } from '../../../../packages/fbc/src/go/tree.ts'
+import { addEndPositionsFromTree } from '../../../../packages/fbc/src/positions/tree-ends.ts'
+import type { ParsedValue } from '../../../../packages/fbc/src/go/tree.ts'
 import type { Location } from '../../../../packages/findings/src/finding.ts'
 import {
   SeededRandom,
@@ -90,7 +90,7 @@ function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): ByteLoca
     const at = { file: 'c.yaml', ...tree.mark(offset) }
     locations.push(at, { ...at, extent: 'key' })
   }
-  const seen = new Set<Value>()
+  const seen = new Set<ParsedValue>()
   const stack = [tree.root]
   for (let value = stack.pop(); value; value = stack.pop()) {
     if (seen.has(value)) continue
@@ -114,7 +114,7 @@ function findAllNodeLocations(tree: PositionedTree, bytes: Uint8Array): ByteLoca
 
 function formatEndPositions(tree: PositionedTree, locations: readonly ByteLocation[]): string[] {
   const ends = new Map<Location, Pick<Location, 'endLine' | 'endColumn'>>()
-  addLocationEndsInTree(tree, locations, ends)
+  addEndPositionsFromTree(tree, locations, ends)
   return locations.map(({ at }) => {
     const end = ends.get(at)
     return `${at.line}:${at.column} ${at.extent ?? ''} to ${end ? `${end.endLine}:${end.endColumn}` : 'nowhere'}`
@@ -128,7 +128,7 @@ function compareEndPositions(bytes: Uint8Array, claim: string): number {
   for (const document of findDocumentSpans(bytes)) {
     const from = new PositionConverter(bytes).markOf(document.start)
     const found = trees.read(document, from)
-    const wanted = readPositionedTreeExactly(bytes, document, from)
+    const wanted = readPositionedTreeWithSlowParser(bytes, document, from)
     if (!found?.isNested) continue
     fast++
     if (!wanted) throw new Error(`${claim}: only the fast reader reads the document at ${document.start}`)
@@ -198,7 +198,7 @@ test('a text of many lines ends with its first line, whatever its last character
       const document = { start: 0, end: bytes.length }
       const foundLocation = { at: { file: '', line: 1, column: 4 }, byte: 3 }
       for (const tree of [
-        readPositionedTreeExactly(bytes, document, { line: 1, column: 1 }),
+        readPositionedTreeWithSlowParser(bytes, document, { line: 1, column: 1 }),
         new PositionedTreeReader(bytes).read(document, { line: 1, column: 1 }),
       ])
         expect(formatEndPositions(tree as PositionedTree, [foundLocation])).toEqual([

@@ -4,16 +4,16 @@ import { decodeBase64 } from '../base64.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { quoteLikeGo } from '../text.ts'
 import { sortEntries } from '../json/json-text.ts'
-import type { MapEntry, MapValue, NumberValue, Value } from '../tree.ts'
-import type { DecodedStruct, DecodedValue, DecodedFields, DecodedSources } from './decoded.ts'
+import type { MapEntry, MapValue, NumberValue, ParsedValue } from '../tree.ts'
+import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
 import { LazyDecodedStruct, matchesGoType } from './lazy-decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
-import { uint8 } from './go-type.ts'
+import { uint8Type } from './go-type.ts'
 import { getJsonTypeName } from './go-value.ts'
 
 export interface DecodeProblem {
   readonly message: string
-  readonly at: Value
+  readonly at: ParsedValue
   /** The field's path from the root, in Go's spelling: `entries.skips`. Empty at the root itself. */
   readonly field: string
   readonly wanted: string
@@ -27,7 +27,7 @@ export interface DecodeResult {
 }
 
 /** Reports never show more problems than this. */
-const maxProblems = 100
+const maxDecodeProblems = 100
 
 export interface DecodeOptions {
   /** Applies several spellings of one field in text order instead of byte order, as in original JSON. */
@@ -37,11 +37,11 @@ export interface DecodeOptions {
   readonly coerces?: boolean
 }
 
-export function decodeGoStruct(type: StructType, value: Value, rules?: DecodeOptions): DecodeResult {
+export function decodeGoStruct(type: StructType, value: ParsedValue, rules?: DecodeOptions): DecodeResult {
   if (!rules && value.kind !== 'null' && matchesGoType(type, value))
     return { decoded: new LazyDecodedStruct(type, value), problems: [], moreProblems: 0 }
   const decoder = new GoStructDecoder(rules)
-  const before = new FilledStruct(value)
+  const before = new EagerDecodedStruct(value)
   const decoded = decoder.value(type, value, before, '', []) as DecodedStruct
   return { decoded: decoded ?? before, problems: decoder.problems, moreProblems: decoder.moreProblems }
 }
@@ -58,7 +58,7 @@ class GoStructDecoder {
   /** `before` is the field's earlier value: null keeps it, and a struct extends it. */
   value(
     type: GoType,
-    value: Value,
+    value: ParsedValue,
     before: DecodedValue,
     owner: string,
     path: readonly string[],
@@ -111,11 +111,11 @@ class GoStructDecoder {
   ): DecodedStruct {
     const old = before !== undefined && isDecodedStruct(before) ? before : undefined
     if (!old && !this.rules && matchesGoType(type, value)) return new LazyDecodedStruct(type, value)
-    const result = new FilledStruct(value)
+    const result = new EagerDecodedStruct(value)
     if (old) result.copyFrom(type, old)
     const owner = getUnqualifiedTypeName(type)
     for (const { key, value: inner } of this.orderEntries(value)) {
-      const field = findFieldName(type, key)
+      const field = findStructFieldName(type, key)
       if (field === undefined) {
         if (this.rules?.isStrict === true) this.rejectUnknownField(key, inner)
         continue
@@ -132,14 +132,14 @@ class GoStructDecoder {
     return [...entries].sort((a, b) => a.keyStart - b.keyStart)
   }
 
-  private rejectUnknownField(key: string, at: Value): void {
+  private rejectUnknownField(key: string, at: ParsedValue): void {
     const message = `json: unknown field ${quoteLikeGo(key)}`
     this.addProblem(() => ({ message, at, field: key, wanted: 'no such field', found: getJsonTypeName(at) }))
   }
 
   private int(
     type: GoType & { kind: 'int' },
-    value: Value & { kind: 'number' },
+    value: ParsedValue & { kind: 'number' },
     before: DecodedValue,
     owner: string,
     path: readonly string[],
@@ -151,7 +151,7 @@ class GoStructDecoder {
     return before
   }
 
-  private base64(value: Value & { kind: 'string' }, before: DecodedValue): DecodedValue {
+  private base64(value: ParsedValue & { kind: 'string' }, before: DecodedValue): DecodedValue {
     const decoded = decodeBase64(value.value)
     if (typeof decoded !== 'number') return decoded
     const message = `illegal base64 data at input byte ${decoded}`
@@ -162,12 +162,22 @@ class GoStructDecoder {
     return before
   }
 
-  private byteList(value: Value & { kind: 'list' }, owner: string, path: readonly string[]): Uint8Array {
-    const numbers = value.items.map((item) => this.value(uint8, item, 0, owner, path))
+  private byteList(
+    value: ParsedValue & { kind: 'list' },
+    owner: string,
+    path: readonly string[],
+  ): Uint8Array {
+    const numbers = value.items.map((item) => this.value(uint8Type, item, 0, owner, path))
     return Uint8Array.from(numbers, (number) => (typeof number === 'number' ? number : 0))
   }
 
-  private mismatch(type: GoType, at: Value, found: string, owner: string, path: readonly string[]): void {
+  private mismatch(
+    type: GoType,
+    at: ParsedValue,
+    found: string,
+    owner: string,
+    path: readonly string[],
+  ): void {
     this.addProblem(() => {
       const field = path.join('.')
       const into =
@@ -180,33 +190,33 @@ class GoStructDecoder {
   }
 
   private addProblem(problem: () => DecodeProblem): void {
-    if (this.problems.length < maxProblems) this.problems.push(problem())
+    if (this.problems.length < maxDecodeProblems) this.problems.push(problem())
     else this.moreProblems++
   }
 }
 
 /** `next` is the field read before this one. */
-interface FilledField {
+interface DecodedFieldNode {
   readonly name: string
   value: DecodedValue
-  source: Value
-  readonly next: FilledField | undefined
+  source: ParsedValue
+  readonly next: DecodedFieldNode | undefined
 }
 
 /** Kept small, because a list can hold a million structs with one or two fields each. */
-class FilledStruct implements DecodedStruct, DecodedFields {
-  readonly at: Value
-  private filled: FilledField | undefined
+class EagerDecodedStruct implements DecodedStruct, DecodedFieldValues {
+  readonly at: ParsedValue
+  private filled: DecodedFieldNode | undefined
 
-  constructor(at: Value) {
+  constructor(at: ParsedValue) {
     this.at = at
   }
 
-  get fields(): DecodedFields {
+  get fields(): DecodedFieldValues {
     return this
   }
 
-  get sources(): DecodedSources {
+  get sources(): DecodedFieldSources {
     return { get: (field) => this.find(field)?.source }
   }
 
@@ -218,7 +228,7 @@ class FilledStruct implements DecodedStruct, DecodedFields {
     return this.find(field) !== undefined
   }
 
-  set(name: string, value: DecodedValue, source: Value): void {
+  set(name: string, value: DecodedValue, source: ParsedValue): void {
     const known = this.find(name)
     if (known) {
       known.value = value
@@ -234,7 +244,7 @@ class FilledStruct implements DecodedStruct, DecodedFields {
     }
   }
 
-  private find(name: string): FilledField | undefined {
+  private find(name: string): DecodedFieldNode | undefined {
     let field = this.filled
     while (field && field.name !== name) field = field.next
     return field
@@ -260,7 +270,7 @@ function formatCoercedNumber({ value, text, isFloat }: NumberValue): string {
   return isFloat !== true && /^-?\d+$/.test(text) ? text : formatGoFloat32(value)
 }
 
-export function findFieldName(type: StructType, key: string): string | undefined {
+export function findStructFieldName(type: StructType, key: string): string | undefined {
   if (Object.hasOwn(type.fields, key)) return key
   // Go folds the long s and the Kelvin sign to the letters s and k, too.
   const folded = key.toLowerCase().replaceAll('ſ', 's')
@@ -273,25 +283,25 @@ function isDecodedStruct(value: DecodedValue): value is DecodedStruct {
 }
 
 /** Returns an empty string if the field is absent, null or of the wrong type. */
-export function getTextField(decoded: DecodedStruct, field: string): string {
+export function getDecodedStringField(decoded: DecodedStruct, field: string): string {
   const value = decoded.fields.get(field)
   return typeof value === 'string' ? value : ''
 }
 
 /** Returns the structs of a list field. A null item becomes an empty struct. */
-export function getStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
+export function getDecodedStructList(decoded: DecodedStruct, field: string): DecodedStruct[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []
   const at = decoded.sources.get(field) ?? decoded.at
   return list.map((item, index) => {
     if (item !== undefined && isDecodedStruct(item)) return item
     const source = at.kind === 'list' ? (at.items[index] ?? at) : at
-    return new FilledStruct(source)
+    return new EagerDecodedStruct(source)
   })
 }
 
 /** Returns the strings of a list field. A null item becomes an empty string. */
-export function getTextList(decoded: DecodedStruct, field: string): string[] {
+export function getDecodedStringList(decoded: DecodedStruct, field: string): string[] {
   const list = decoded.fields.get(field)
   return Array.isArray(list) ? list.map((item) => (typeof item === 'string' ? item : '')) : []
 }

@@ -1,20 +1,20 @@
-import type { Value } from '../tree.ts'
+import type { ParsedValue } from '../tree.ts'
 
-export interface DecodedFields {
+export interface DecodedFieldValues {
   get(field: string): DecodedValue
   has(field: string): boolean
 }
 
-export interface DecodedSources {
-  get(field: string): Value | undefined
+export interface DecodedFieldSources {
+  get(field: string): ParsedValue | undefined
 }
 
 export interface DecodedStruct {
-  readonly fields: DecodedFields
-  readonly sources: DecodedSources
-  readonly at: Value
+  readonly fields: DecodedFieldValues
+  readonly sources: DecodedFieldSources
+  readonly at: ParsedValue
 }
 
 export type DecodedValue =
-  string | boolean | number | Uint8Array | Value | DecodedStruct | DecodedList | undefined
+  string | boolean | number | Uint8Array | ParsedValue | DecodedStruct | DecodedList | undefined
 export type DecodedList = DecodedValue[]

@@ -14,25 +14,25 @@ export interface StructType {
   readonly fields: Readonly<Record<string, GoType>>
 }
 
-export const string: GoType = { kind: 'string', name: 'string' }
-export const bool: GoType = { kind: 'bool', name: 'bool' }
-export const bytes: GoType = { kind: 'bytes', name: '[]uint8' }
-export const rawMessage: GoType = { kind: 'raw', name: 'json.RawMessage' }
-export const uint8: GoType = { kind: 'int', name: 'uint8', min: 0, max: 255 }
-export const int32: GoType = { kind: 'int', name: 'int32', min: -(2 ** 31), max: 2 ** 31 - 1 }
+export const stringType: GoType = { kind: 'string', name: 'string' }
+export const boolType: GoType = { kind: 'bool', name: 'bool' }
+export const bytesType: GoType = { kind: 'bytes', name: '[]uint8' }
+export const rawMessageType: GoType = { kind: 'raw', name: 'json.RawMessage' }
+export const uint8Type: GoType = { kind: 'int', name: 'uint8', min: 0, max: 255 }
+export const int32Type: GoType = { kind: 'int', name: 'int32', min: -(2 ** 31), max: 2 ** 31 - 1 }
 
-export function namedString(name: string): GoType {
+export function createNamedStringType(name: string): GoType {
   return { kind: 'string', name }
 }
 
-export function slice(element: GoType): GoType {
+export function createSliceType(element: GoType): GoType {
   return { kind: 'slice', name: `[]${element.name}`, element }
 }
 
-export function mapOf(element: GoType): GoType {
+export function createMapType(element: GoType): GoType {
   return { kind: 'map', name: `map[string]${element.name}`, element }
 }
 
-export function struct(name: string, fields: Readonly<Record<string, GoType>>): StructType {
+export function createStructType(name: string, fields: Readonly<Record<string, GoType>>): StructType {
   return { kind: 'struct', name, fields }
 }

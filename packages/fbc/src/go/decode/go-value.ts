@@ -1,10 +1,10 @@
 // Formats decoded JSON as Go's fmt does with %v, and with the %t that opm uses by mistake.
 import { formatGoFloat } from '../number.ts'
 import { sortEntries } from '../json/json-text.ts'
-import { printValue, type ValuePrinter } from '../print-value.ts'
-import type { ListValue, MapValue, Value } from '../tree.ts'
+import { formatValueWithLimit, type ValueFormatter } from '../print-value.ts'
+import type { ListValue, MapValue, ParsedValue } from '../tree.ts'
 
-const maxFormattedLength = 1 << 20
+const maxFormattedGoValueLength = 1 << 20
 
 const jsonTypeByKind = {
   null: 'null',
@@ -15,31 +15,35 @@ const jsonTypeByKind = {
   map: 'object',
 }
 
-export function getJsonTypeName(value: Value): string {
+export function getJsonTypeName(value: ParsedValue): string {
   return jsonTypeByKind[value.kind]
 }
 
 /** `%v`: lists and maps as `[1 x]` and `map[a:1]`. */
-export function formatGoValue(value: Value): string {
-  return printValue(
+export function formatGoValue(value: ParsedValue): string {
+  return formatValueWithLimit(
     value,
-    { partsOf: (part) => getGoValueParts(part, false), scalar: formatGoScalar },
-    maxFormattedLength,
+    { partsOf: (part) => getGoValueFormatParts(part, false), scalar: formatGoScalar },
+    maxFormattedGoValueLength,
   )
 }
 
 /** `%t` of a value that is not a bool: `%!t(float64=1)`. */
-export function formatAsGoBool(value: Value): string {
+export function formatAsGoBool(value: ParsedValue): string {
   if (value.kind === 'null') return '%!t(<nil>)'
-  const scalar: ValuePrinter['scalar'] = (part) => {
+  const scalar: ValueFormatter['scalar'] = (part) => {
     if (part.kind === 'bool') return String(part.value)
     if (part.kind === 'null') return '<nil>'
     return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${formatGoScalar(part)})`
   }
-  return printValue(value, { partsOf: (part) => getGoValueParts(part, true), scalar }, maxFormattedLength)
+  return formatValueWithLimit(
+    value,
+    { partsOf: (part) => getGoValueFormatParts(part, true), scalar },
+    maxFormattedGoValueLength,
+  )
 }
 
-function formatGoScalar(value: Parameters<ValuePrinter['scalar']>[0]): string {
+function formatGoScalar(value: Parameters<ValueFormatter['scalar']>[0]): string {
   switch (value.kind) {
     case 'null':
       return '<nil>'
@@ -52,7 +56,10 @@ function formatGoScalar(value: Parameters<ValuePrinter['scalar']>[0]): string {
   }
 }
 
-function* getGoValueParts(value: ListValue | MapValue, markKeys: boolean): Generator<Value | string> {
+function* getGoValueFormatParts(
+  value: ListValue | MapValue,
+  markKeys: boolean,
+): Generator<ParsedValue | string> {
   let between = ''
   if (value.kind === 'list') {
     yield '['

@@ -1,17 +1,17 @@
 // Values that already fit their Go type, so they need no decoding. Almost all values in a catalog do.
 import { decodeBase64, decodeUnwrappedBase64 } from '../base64.ts'
-import type { Value } from '../tree.ts'
+import type { ParsedValue } from '../tree.ts'
 import { getMapValue } from '../tree.ts'
-import type { DecodedStruct, DecodedValue, DecodedFields, DecodedSources } from './decoded.ts'
+import type { DecodedStruct, DecodedValue, DecodedFieldValues, DecodedFieldSources } from './decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
 
 /** Returns whether no field of the struct, at any depth, has two spellings. */
-export function hasUniqueSpellings(decoded: DecodedStruct): boolean {
+export function hasUniqueFieldSpellings(decoded: DecodedStruct): boolean {
   return decoded instanceof LazyDecodedStruct
 }
 
 /** Whether decoding the value would cause no problems and involve no choice between spellings. */
-export function matchesGoType(type: GoType, value: Value): boolean {
+export function matchesGoType(type: GoType, value: ParsedValue): boolean {
   if (type.kind === 'raw' || value.kind === 'null') return true
   switch (type.kind) {
     case 'string':
@@ -26,7 +26,7 @@ export function matchesGoType(type: GoType, value: Value): boolean {
         value.value <= type.max
       )
     case 'bytes':
-      return value.kind === 'string' && isBase64(value.value)
+      return value.kind === 'string' && isValidGoBase64(value.value)
     case 'slice':
       if (value.kind !== 'list') return false
       if (value.memo?.matchedType === type) return true
@@ -52,7 +52,7 @@ export function matchesGoType(type: GoType, value: Value): boolean {
   }
 }
 
-function isBase64(text: string): boolean {
+function isValidGoBase64(text: string): boolean {
   return decodeUnwrappedBase64(text) !== undefined || typeof decodeBase64(text) !== 'number'
 }
 
@@ -66,22 +66,22 @@ function matchesFieldIgnoringCase(type: StructType, key: string): boolean {
 
 /** Looks up fields lazily. */
 export class LazyDecodedStruct implements DecodedStruct {
-  readonly at: Value
-  readonly fields: DecodedFields
-  readonly sources: DecodedSources
+  readonly at: ParsedValue
+  readonly fields: DecodedFieldValues
+  readonly sources: DecodedFieldSources
 
-  constructor(type: StructType, at: Value) {
+  constructor(type: StructType, at: ParsedValue) {
     this.at = at
     this.fields = new LazyDecodedFields(type, at)
     this.sources = new LazyDecodedSources(at)
   }
 }
 
-class LazyDecodedFields implements DecodedFields {
+class LazyDecodedFields implements DecodedFieldValues {
   private readonly type: StructType
-  private readonly value: Value
+  private readonly value: ParsedValue
 
-  constructor(type: StructType, value: Value) {
+  constructor(type: StructType, value: ParsedValue) {
     this.type = type
     this.value = value
   }
@@ -96,19 +96,19 @@ class LazyDecodedFields implements DecodedFields {
   }
 }
 
-class LazyDecodedSources implements DecodedSources {
-  private readonly value: Value
+class LazyDecodedSources implements DecodedFieldSources {
+  private readonly value: ParsedValue
 
-  constructor(value: Value) {
+  constructor(value: ParsedValue) {
     this.value = value
   }
 
-  get(field: string): Value | undefined {
+  get(field: string): ParsedValue | undefined {
     return getMapValue(this.value, field)
   }
 }
 
-function toDecodedValue(type: GoType, value: Value): DecodedValue {
+function toDecodedValue(type: GoType, value: ParsedValue): DecodedValue {
   if (type.kind === 'raw' || type.kind === 'map') return value
   switch (value.kind) {
     case 'null':

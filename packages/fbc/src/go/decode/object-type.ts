@@ -1,16 +1,16 @@
-import { mapOf, string, struct } from './go-type.ts'
+import { createMapType, stringType, createStructType } from './go-type.ts'
 
-export const objectMetaType = struct('v1.ObjectMeta', {
-  name: string,
-  generateName: string,
-  namespace: string,
-  annotations: mapOf(string),
-  labels: mapOf(string),
+export const objectMetaType = createStructType('v1.ObjectMeta', {
+  name: stringType,
+  generateName: stringType,
+  namespace: stringType,
+  annotations: createMapType(stringType),
+  labels: createMapType(stringType),
 })
 
 /** The part of an object that opm reads before it reads a CSV's spec. */
-export const objectType = struct('v1.TypeMeta', {
-  apiVersion: string,
-  kind: string,
+export const kubernetesObjectType = createStructType('v1.TypeMeta', {
+  apiVersion: stringType,
+  kind: stringType,
   metadata: objectMetaType,
 })

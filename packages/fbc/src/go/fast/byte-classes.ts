@@ -7,7 +7,7 @@ export const HASH = 0x23
 export const SINGLE_QUOTE = 0x27
 export const PLUS = 0x2b
 export const DASH = 0x2d
-export const POINT = 0x2e
+export const PERIOD = 0x2e
 export const COLON = 0x3a
 export const BACKSLASH = 0x5c
 export const PIPE = 0x7c
@@ -29,28 +29,28 @@ export const StopByteClass = {
 } as const
 
 /** For plain scalars: bytes that may end the scalar or change its meaning. */
-export const plainScalarStops: Uint8Array = createStopTable([
+export const plainScalarStopBytes: Uint8Array = createStopByteTable([
   [COLON, StopByteClass.colon],
   [HASH, StopByteClass.hash],
   [TAB, StopByteClass.odd],
 ])
 
 /** For block scalars and comments, where only line breaks and unreadable bytes matter. */
-export const blockTextStops: Uint8Array = createStopTable([])
+export const blockTextStopBytes: Uint8Array = createStopByteTable([])
 
-export const doubleQuotedStops: Uint8Array = createStopTable([
+export const doubleQuotedStopBytes: Uint8Array = createStopByteTable([
   [DOUBLE_QUOTE, StopByteClass.quote],
   [BACKSLASH, StopByteClass.backslash],
   [TAB, StopByteClass.odd],
 ])
 
-export const singleQuotedStops: Uint8Array = createStopTable([
+export const singleQuotedStopBytes: Uint8Array = createStopByteTable([
   [SINGLE_QUOTE, StopByteClass.quote],
   [TAB, StopByteClass.odd],
 ])
 
 /** For JSON strings: control characters are odd, but DEL is ordinary text. */
-export const jsonStringStops: Uint8Array = createStopTable([
+export const jsonStringStopBytes: Uint8Array = createStopByteTable([
   [DOUBLE_QUOTE, StopByteClass.quote],
   [BACKSLASH, StopByteClass.backslash],
   [TAB, StopByteClass.odd],
@@ -59,12 +59,12 @@ export const jsonStringStops: Uint8Array = createStopTable([
 ])
 
 /** First bytes of plain scalars that are always text. */
-export const textStartBytes: Uint8Array = createByteSet(
+export const plainTextStartBytes: Uint8Array = createByteSet(
   'ABCDEGHIJKLMPQRSUVWXZabcdeghijklmpqrsuvwxz/$()_^;<=\\',
 )
 
 /** First bytes of plain scalars that may be words (`true`, `off`), numbers or dates. */
-export const wordOrNumberStartBytes: Uint8Array = createByteSet('FNOTYfnoty0123456789+.')
+export const ambiguousScalarStartBytes: Uint8Array = createByteSet('FNOTYfnoty0123456789+.')
 
 export const numberBytes: Uint8Array = createByteSet('0123456789abcdefABCDEFxXoO_.+-')
 
@@ -76,12 +76,12 @@ export const keyBytes: Uint8Array = createByteSet(
 )
 
 /** First bytes of lines that may belong to the previous value at any indentation. */
-export const continuationStartBytes: Uint8Array = createByteSet('\n#\t')
+export const continuationLineStartBytes: Uint8Array = createByteSet('\n#\t')
 
 /** Letters after a backslash in double quotes, except numeric escapes; YAML here lacks JSON's `\/`. */
 export const simpleEscapeBytes: Uint8Array = createByteSet('0abtnvfre "\\N_LP\'')
 
-function createStopTable(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {
+function createStopByteTable(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {
   const stops = new Uint8Array(256)
   stops.fill(StopByteClass.odd, 0, 0x20)
   stops[TAB] = 0

@@ -1,2 +1,2 @@
 /** Thrown only inside the fast reader: the exact reader must read this document. */
-export const exactReaderRequired = new Error('hand over to the exact reader')
+export const exactReaderRequiredError = new Error('hand over to the exact reader')

@@ -2,10 +2,10 @@
 import type { StringValue } from '../tree.ts'
 import {
   decodeUtf8,
-  decodeDoubleQuoted,
+  decodeDoubleQuotedScalar,
   foldPlainScalar,
   decodeLiteralBlock,
-  decodeSingleQuoted,
+  decodeSingleQuotedScalar,
 } from './scalar-text.ts'
 import { sharedInternTable } from './string-intern-table.ts'
 
@@ -56,9 +56,9 @@ export class LazyString implements StringValue {
       case ScalarStyle.verbatim:
         return sharedInternTable.intern(bytes, start + 1, end - 1)
       case ScalarStyle.single:
-        return decodeSingleQuoted(decodeUtf8(bytes, start + 1, end - 1))
+        return decodeSingleQuotedScalar(decodeUtf8(bytes, start + 1, end - 1))
       case ScalarStyle.double:
-        return decodeDoubleQuoted(decodeUtf8(bytes, start + 1, end - 1))
+        return decodeDoubleQuotedScalar(decodeUtf8(bytes, start + 1, end - 1))
       case ScalarStyle.json:
         // Go has no lone surrogates.
         return (JSON.parse(decodeUtf8(bytes, start, end)) as string).toWellFormed()

@@ -1,11 +1,11 @@
 // Records line starts while documents are read, to find the line and column of any byte.
 import type { TextPosition } from '../text-position.ts'
 import type { PositionLookup } from '../position-lookup.ts'
-import { exactReaderRequired } from './exact-reader-required.ts'
+import { exactReaderRequiredError } from './exact-reader-required.ts'
 import { decodeUtf8 } from './scalar-text.ts'
 
 /** Limits memory. No real file has more lines. */
-const maxLines = 4_000_000
+const maxDocumentLines = 4_000_000
 
 export class LineStarts {
   private starts = new Int32Array(64)
@@ -22,7 +22,7 @@ export class LineStarts {
     this.starts[this.count++] = start
   }
 
-  /** Adds a line start unless it equals the last one. Throws `exactReaderRequired` if the file has too many lines. */
+  /** Adds a line start unless it equals the last one. Throws `exactReaderRequiredError` if the file has too many lines. */
   add(start: number): void {
     if (this.starts[this.count - 1] === start) return
     if (this.count === this.starts.length) this.grow(this.count + 1)
@@ -47,7 +47,7 @@ export class LineStarts {
   }
 
   private grow(wanted: number): void {
-    if (wanted > maxLines) throw exactReaderRequired
+    if (wanted > maxDocumentLines) throw exactReaderRequiredError
     const longer = new Int32Array(Math.max(this.starts.length * 4, wanted))
     longer.set(this.starts)
     this.starts = longer

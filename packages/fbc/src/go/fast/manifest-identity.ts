@@ -8,7 +8,7 @@ export interface ManifestIdentity {
   readonly name: string
 }
 
-const maxDepth = 250
+const maxManifestJsonDepth = 250
 
 const stringStopBytes = new Uint8Array(256)
 stringStopBytes.fill(1, 0, 0x20)
@@ -43,7 +43,7 @@ class ManifestIdentityParser {
 
   private object(depth: number, isMetadata: boolean): void {
     const { json } = this
-    if (json.charCodeAt(this.at) !== 0x7b || depth > maxDepth) return this.fail()
+    if (json.charCodeAt(this.at) !== 0x7b || depth > maxManifestJsonDepth) return this.fail()
     this.at++
     if (this.skipSpace() === 0x7d) {
       this.at++
@@ -109,7 +109,7 @@ class ManifestIdentityParser {
   }
 
   private array(depth: number): void {
-    if (depth > maxDepth) return this.fail()
+    if (depth > maxManifestJsonDepth) return this.fail()
     this.at++
     if (this.skipSpace() === 0x5d) {
       this.at++
@@ -145,7 +145,7 @@ class ManifestIdentityParser {
         return false
       }
       isPlain = false
-      const escape = getEscapeLength(json, at + 1)
+      const escape = getJsonEscapeLength(json, at + 1)
       if (escape === 0) {
         this.fail()
         return false
@@ -157,9 +157,9 @@ class ManifestIdentityParser {
   }
 
   private word(): void {
-    literalPattern.lastIndex = this.at
-    if (!literalPattern.test(this.json)) return this.fail()
-    this.at = literalPattern.lastIndex
+    jsonLiteralPattern.lastIndex = this.at
+    if (!jsonLiteralPattern.test(this.json)) return this.fail()
+    this.at = jsonLiteralPattern.lastIndex
   }
 
   private skipSpace(): number {
@@ -177,10 +177,10 @@ class ManifestIdentityParser {
   }
 }
 
-const literalPattern = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)/y
+const jsonLiteralPattern = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)/y
 
 /** The length of an escape after its backslash, or 0 if it is invalid. */
-function getEscapeLength(json: string, at: number): number {
+function getJsonEscapeLength(json: string, at: number): number {
   const code = json.charAt(at)
   if (code === 'u') return /^[0-9a-fA-F]{4}$/.test(json.slice(at + 1, at + 5)) ? 5 : 0
   return code !== '' && '"\\/bfnrt'.includes(code) ? 1 : 0

@@ -1,18 +1,18 @@
 // Text blocks that occur more than once in a file, because versions of an Operator differ in only a few lines. The
 // reader compares a known block instead of reading it.
-import type { BlockMemo } from '../tree.ts'
+import type { TextBlockCache } from '../tree.ts'
 
 /** Comparing a shorter block takes as long as reading it. */
 const minBlockBytes = 48
 /** A power of two. */
-const blockTableSlots = 8192
+const blockTableSlotCount = 8192
 /**
  * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
  * A shorter block is only recognized if the text after it is also equal.
  */
-const comparedPrefixBytes = 128
+const blockIdentityPrefixBytes = 128
 
-export interface KnownBlock {
+export interface RecurringBlock {
   readonly start: number
   length: number
   /** From its first byte to the end of its last value. */
@@ -24,13 +24,13 @@ export interface KnownBlock {
   literalIndent: number
   readonly firstLine: number
   lineCount: number
-  readonly memo: BlockMemo
+  readonly memo: TextBlockCache
 }
 
 /** Keeps only the latest of the blocks that share a slot, so the table never grows. */
-export class RecurringBlocks {
+export class RecurringBlockTable {
   private readonly bytes: Uint8Array
-  private readonly known = new Map<number, KnownBlock>()
+  private readonly known = new Map<number, RecurringBlock>()
   private ownView: DataView | undefined
 
   constructor(bytes: Uint8Array) {
@@ -46,27 +46,27 @@ export class RecurringBlocks {
   /** Returns -1 near the end of the file, where no block can recur. */
   computeSlot(at: number, column: number): number {
     const { view } = this
-    if (at + comparedPrefixBytes > view.byteLength) return -1
+    if (at + blockIdentityPrefixBytes > view.byteLength) return -1
     let hash = column
     // Half of the bytes are enough, because names and digests differ in more than four bytes.
-    for (let offset = at; offset < at + comparedPrefixBytes; offset += 8)
+    for (let offset = at; offset < at + blockIdentityPrefixBytes; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
-    return (hash ^ (hash >>> 15)) & (blockTableSlots - 1)
+    return (hash ^ (hash >>> 15)) & (blockTableSlotCount - 1)
   }
 
   find(
     slot: number,
-    kind: KnownBlock['kind'],
+    kind: RecurringBlock['kind'],
     at: number,
     column: number,
     depth: number,
-  ): KnownBlock | undefined {
+  ): RecurringBlock | undefined {
     const block = this.known.get(slot)
     if (block?.kind !== kind || block.column !== column || block.depth !== depth) return undefined
     return this.isSame(block.start, at, block.length) ? block : undefined
   }
 
-  record(slot: number, block: KnownBlock): void {
+  record(slot: number, block: RecurringBlock): void {
     if (slot >= 0 && block.length >= minBlockBytes) this.known.set(slot, block)
   }
 

@@ -1,18 +1,24 @@
 // Values whose text occurred earlier in the file (recurring-blocks.ts). They are read lazily, and rarely needed.
-import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
-import type { KnownBlock } from './recurring-blocks.ts'
+import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
+import type { RecurringBlock } from './recurring-blocks.ts'
 
-export type BlockReader = (bytes: Uint8Array, start: number, block: KnownBlock) => Value
+export type RecurringBlockReader = (bytes: Uint8Array, start: number, block: RecurringBlock) => ParsedValue
 
-class RecurringValue {
+class LazyRecurringValue {
   readonly start: number
   readonly end: number
   private readonly bytes: Uint8Array
-  private readonly block: KnownBlock
-  private readonly read: BlockReader
-  private value: Value | undefined
+  private readonly block: RecurringBlock
+  private readonly read: RecurringBlockReader
+  private value: ParsedValue | undefined
 
-  constructor(bytes: Uint8Array, start: number, end: number, block: KnownBlock, read: BlockReader) {
+  constructor(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    block: RecurringBlock,
+    read: RecurringBlockReader,
+  ) {
     this.bytes = bytes
     this.start = start
     this.end = end
@@ -21,16 +27,16 @@ class RecurringValue {
     this.value = undefined
   }
 
-  get memo(): BlockMemo {
+  get memo(): TextBlockCache {
     return this.block.memo
   }
 
-  protected tree(): Value {
+  protected tree(): ParsedValue {
     return (this.value ??= this.read(this.bytes, this.start, this.block))
   }
 }
 
-export class RecurringMap extends RecurringValue implements MapValue {
+export class LazyRecurringMap extends LazyRecurringValue implements MapValue {
   declare readonly kind: 'map'
 
   get entries(): readonly MapEntry[] {
@@ -38,14 +44,14 @@ export class RecurringMap extends RecurringValue implements MapValue {
   }
 }
 
-export class RecurringList extends RecurringValue implements ListValue {
+export class LazyRecurringList extends LazyRecurringValue implements ListValue {
   declare readonly kind: 'list'
 
-  get items(): readonly Value[] {
+  get items(): readonly ParsedValue[] {
     return (this.tree() as ListValue).items
   }
 }
 
 // On the prototypes, so that they cost nothing in each value.
-Object.defineProperty(RecurringMap.prototype, 'kind', { value: 'map' })
-Object.defineProperty(RecurringList.prototype, 'kind', { value: 'list' })
+Object.defineProperty(LazyRecurringMap.prototype, 'kind', { value: 'map' })
+Object.defineProperty(LazyRecurringList.prototype, 'kind', { value: 'list' })

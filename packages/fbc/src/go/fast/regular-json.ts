@@ -1,6 +1,6 @@
 // Reads one JSON object in opm's own format, with the same result as the exact reader. Leaves unusual input to that
 // reader (escaped or repeated keys, long lines, errors).
-import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
+import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
 import {
   NEWLINE,
@@ -9,19 +9,19 @@ import {
   SPACE,
   StopByteClass,
   TAB,
-  jsonStringStops,
+  jsonStringStopBytes,
 } from './byte-classes.ts'
-import { exactReaderRequired } from './exact-reader-required.ts'
+import { exactReaderRequiredError } from './exact-reader-required.ts'
 import { hasDuplicateKeys } from './has-duplicate-keys.ts'
 import { LazyString, ScalarStyle } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { RecurringList, RecurringMap } from './recurring-values.ts'
-import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
+import { LazyRecurringList, LazyRecurringMap } from './recurring-values.ts'
+import { RecurringBlockTable, type RecurringBlock } from './recurring-blocks.ts'
 import { sharedInternTable } from './string-intern-table.ts'
 import { getMultibyteLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper objects. */
-const maxDepth = 64
+const maxRegularJsonDepth = 64
 
 /** Columns are counted from the line start, which is quadratic in text without line ends. */
 const maxLineLength = 2000
@@ -39,14 +39,14 @@ export interface RegularJsonObject {
 export class RegularJsonReader {
   private readonly bytes: Uint8Array
   private readonly lines = new LineStarts()
-  private readonly blocks: RecurringBlocks
+  private readonly blocks: RecurringBlockTable
   private at = 0
   private line = 0
   private lineStart = 0
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    this.blocks = new RecurringBlocks(bytes)
+    this.blocks = new RecurringBlockTable(bytes)
   }
 
   /**
@@ -66,7 +66,7 @@ export class RegularJsonReader {
       this.at = tree.end
       return { tree, end: tree.end, lines: new DocumentLines(bytes, lines, first), firstLine }
     } catch (error) {
-      if (error === exactReaderRequired) return undefined
+      if (error === exactReaderRequiredError) return undefined
       throw error
     }
   }
@@ -84,11 +84,11 @@ export class RegularJsonReader {
 class RegularJsonParser {
   private readonly bytes: Uint8Array
   private readonly lines: LineStarts
-  private readonly blocks: RecurringBlocks
+  private readonly blocks: RecurringBlockTable
   private at: number
   private depth = 0
 
-  constructor(bytes: Uint8Array, start: number, lines: LineStarts, blocks: RecurringBlocks, depth = 0) {
+  constructor(bytes: Uint8Array, start: number, lines: LineStarts, blocks: RecurringBlockTable, depth = 0) {
     this.bytes = bytes
     this.at = start
     this.lines = lines
@@ -97,16 +97,16 @@ class RegularJsonParser {
   }
 
   document(): MapValue {
-    if (this.bytes[this.at] !== OPEN_BRACE) throw exactReaderRequired
+    if (this.bytes[this.at] !== OPEN_BRACE) throw exactReaderRequiredError
     return this.map()
   }
 
   /** Reads the map or list at the current byte without looking for known text. */
-  blockHere(kind: KnownBlock['kind'], memo?: BlockMemo): MapValue | ListValue {
+  blockHere(kind: RecurringBlock['kind'], memo?: TextBlockCache): MapValue | ListValue {
     return kind === 'map' ? this.map(memo) : this.list(memo)
   }
 
-  private value(): Value {
+  private value(): ParsedValue {
     const { bytes, at: start } = this
     const first = bytes[start] as number
     switch (first) {
@@ -141,11 +141,11 @@ class RegularJsonParser {
     if (known) {
       lines.addShifted(known.firstLine, known.lineCount, start - known.start)
       this.at = start + known.length
-      const Recurring = kind === 'map' ? RecurringMap : RecurringList
-      return new Recurring(bytes, start, this.at, known, rereadBlock)
+      const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
+      return new Recurring(bytes, start, this.at, known, rereadJsonBlock)
     }
     const firstLine = lines.count
-    const memo: BlockMemo = { matchedType: undefined, plain: undefined, property: undefined }
+    const memo: TextBlockCache = { matchedType: undefined, plain: undefined, property: undefined }
     const value = this.blockHere(kind, memo)
     const length = this.at - start
     const lineCount = lines.count - firstLine
@@ -154,18 +154,18 @@ class RegularJsonParser {
     return value
   }
 
-  private map(memo?: BlockMemo): MapValue {
+  private map(memo?: TextBlockCache): MapValue {
     const { bytes, at: start } = this
-    if (++this.depth > maxDepth) throw exactReaderRequired
+    if (++this.depth > maxRegularJsonDepth) throw exactReaderRequiredError
     const entries: MapEntry[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACE) {
       const keyStart = this.at
-      if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > maxLineLength) throw exactReaderRequired
-      if (this.skipString()) throw exactReaderRequired
+      if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > maxLineLength) throw exactReaderRequiredError
+      if (this.skipString()) throw exactReaderRequiredError
       const keyEnd = this.at
-      if (this.skipSpace() !== COLON) throw exactReaderRequired
+      if (this.skipSpace() !== COLON) throw exactReaderRequiredError
       this.at++
       this.skipSpace()
       const value = this.value()
@@ -178,20 +178,20 @@ class RegularJsonParser {
       next = this.afterComma(CLOSE_BRACE)
     }
     this.at++
-    if (hasDuplicateKeys(entries)) throw exactReaderRequired
+    if (hasDuplicateKeys(entries)) throw exactReaderRequiredError
     this.depth--
     const end = this.at
     return memo ? { kind: 'map', start, end, entries, memo } : { kind: 'map', start, end, entries }
   }
 
-  private list(memo?: BlockMemo): ListValue {
+  private list(memo?: TextBlockCache): ListValue {
     const { at: start } = this
-    if (++this.depth > maxDepth) throw exactReaderRequired
-    const items: Value[] = []
+    if (++this.depth > maxRegularJsonDepth) throw exactReaderRequiredError
+    const items: ParsedValue[] = []
     this.at++
     let next = this.skipSpace()
     while (next !== CLOSE_BRACKET) {
-      if (this.at - this.lines.last > maxLineLength) throw exactReaderRequired
+      if (this.at - this.lines.last > maxLineLength) throw exactReaderRequiredError
       items.push(this.value())
       next = this.afterComma(CLOSE_BRACKET)
     }
@@ -205,14 +205,14 @@ class RegularJsonParser {
   private afterComma(closing: number): number {
     const next = this.skipSpace()
     if (next === closing) return next
-    if (next !== COMMA) throw exactReaderRequired
+    if (next !== COMMA) throw exactReaderRequiredError
     this.at++
     const first = this.skipSpace()
-    if (first === closing) throw exactReaderRequired
+    if (first === closing) throw exactReaderRequiredError
     return first
   }
 
-  private string(): Value {
+  private string(): ParsedValue {
     const start = this.at
     const hasEscapes = this.skipString()
     return new LazyString(this.bytes, start, this.at, hasEscapes ? ScalarStyle.json : ScalarStyle.verbatim)
@@ -225,17 +225,17 @@ class RegularJsonParser {
     let hasEscapes = false
     for (;;) {
       // Past the end the lookup gives undefined, not 0.
-      while (jsonStringStops[bytes[at] as number] === 0) at++
-      const stop = jsonStringStops[bytes[at] as number]
+      while (jsonStringStopBytes[bytes[at] as number] === 0) at++
+      const stop = jsonStringStopBytes[bytes[at] as number]
       if (stop === StopByteClass.quote) break
       if (stop === StopByteClass.backslash) {
         hasEscapes = true
         at += this.escapeLength(at + 1)
       } else if (stop === StopByteClass.wide) {
         const width = getMultibyteLength(bytes, at)
-        if (width === 0) throw exactReaderRequired
+        if (width === 0) throw exactReaderRequiredError
         at += width
-      } else throw exactReaderRequired
+      } else throw exactReaderRequiredError
     }
     this.at = at + 1
     return hasEscapes
@@ -245,28 +245,28 @@ class RegularJsonParser {
   private escapeLength(letter: number): number {
     const { bytes } = this
     if (bytes[letter] !== 0x75) {
-      if (!simpleEscapeCodes.has(bytes[letter] as number)) throw exactReaderRequired
+      if (!jsonSimpleEscapeCharCodes.has(bytes[letter] as number)) throw exactReaderRequiredError
       return 2
     }
     for (let at = letter + 1; at <= letter + 4; at++)
-      if (!isHexDigit(bytes[at] as number)) throw exactReaderRequired
+      if (!isHexDigit(bytes[at] as number)) throw exactReaderRequiredError
     return 6
   }
 
   private word(word: string): void {
     const { bytes, at } = this
     for (let index = 0; index < word.length; index++)
-      if (bytes[at + index] !== word.charCodeAt(index)) throw exactReaderRequired
+      if (bytes[at + index] !== word.charCodeAt(index)) throw exactReaderRequiredError
     this.at = at + word.length
   }
 
-  private number(): Value {
+  private number(): ParsedValue {
     const { bytes, at: start } = this
     let end = start
-    while (isNumberCharacter(bytes[end] as number)) end++
+    while (isJsonNumberCharacter(bytes[end] as number)) end++
     const text = sharedInternTable.intern(bytes, start, end)
     const value = Number(text)
-    if (!numberPattern.test(text) || !Number.isFinite(value)) throw exactReaderRequired
+    if (!jsonNumberPattern.test(text) || !Number.isFinite(value)) throw exactReaderRequiredError
     this.at = end
     return { kind: 'number', start, end, value, text }
   }
@@ -277,7 +277,7 @@ class RegularJsonParser {
       const next = bytes[this.at]
       if (next === NEWLINE) this.lines.add(this.at + 1)
       else if (next !== SPACE && next !== TAB && next !== CARRIAGE_RETURN) {
-        if (next === undefined) throw exactReaderRequired
+        if (next === undefined) throw exactReaderRequiredError
         return next
       }
       this.at++
@@ -285,15 +285,17 @@ class RegularJsonParser {
   }
 }
 
-const numberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
+const jsonNumberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
 
-const simpleEscapeCodes: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)))
+const jsonSimpleEscapeCharCodes: ReadonlySet<number> = new Set(
+  [...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)),
+)
 
 function isHexDigit(value: number): boolean {
   return (value >= 0x30 && value <= 0x39) || ((value | 0x20) >= 0x61 && (value | 0x20) <= 0x66)
 }
 
-function isNumberCharacter(value: number): boolean {
+function isJsonNumberCharacter(value: number): boolean {
   return (
     (value >= 0x30 && value <= 0x39) ||
     value === DASH ||
@@ -304,10 +306,16 @@ function isNumberCharacter(value: number): boolean {
 }
 
 /** Lines of a block that is read again are already recorded. */
-const discardedLines = new LineStarts()
+const discardedLineStarts = new LineStarts()
 
-function rereadBlock(bytes: Uint8Array, start: number, { kind, depth }: KnownBlock): Value {
-  discardedLines.clear()
-  const reader = new RegularJsonParser(bytes, start, discardedLines, new RecurringBlocks(bytes), depth)
+function rereadJsonBlock(bytes: Uint8Array, start: number, { kind, depth }: RecurringBlock): ParsedValue {
+  discardedLineStarts.clear()
+  const reader = new RegularJsonParser(
+    bytes,
+    start,
+    discardedLineStarts,
+    new RecurringBlockTable(bytes),
+    depth,
+  )
   return reader.blockHere(kind)
 }

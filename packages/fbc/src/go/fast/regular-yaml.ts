@@ -1,32 +1,32 @@
 // Reads one YAML document in the usual style, with the same result as the exact reader. Leaves unusual input to that
 // reader (anchors, tags, flow collections, tabs, repeated keys, errors).
 import { resolvePlainScalar, toScalarValue } from '../yaml/resolve-scalar.ts'
-import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
+import type { TextBlockCache, ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import {
   StopByteClass,
-  doubleQuotedStops,
+  doubleQuotedStopBytes,
   keyBytes,
-  plainScalarStops,
-  singleQuotedStops,
-  blockTextStops,
+  plainScalarStopBytes,
+  singleQuotedStopBytes,
+  blockTextStopBytes,
 } from './byte-classes.ts'
-import { exactReaderRequired } from './exact-reader-required.ts'
+import { exactReaderRequiredError } from './exact-reader-required.ts'
 import { hasDuplicateKeys } from './has-duplicate-keys.ts'
 import { LazyString, ScalarStyle } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { RecurringList, RecurringMap, type BlockReader } from './recurring-values.ts'
-import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
+import { LazyRecurringList, LazyRecurringMap, type RecurringBlockReader } from './recurring-values.ts'
+import { RecurringBlockTable, type RecurringBlock } from './recurring-blocks.ts'
 import { sharedInternTable } from './string-intern-table.ts'
 import { getMultibyteLength } from './multibyte-character.ts'
 
 /** Catalogs have no deeper documents. */
-const maxDepth = 64
+const maxRegularYamlDepth = 64
 
-const maxIndent = 1000
+const maxYamlIndent = 1000
 
 /** go-yaml's limit is 1024 characters; real keys are far shorter. */
-const maxKeyLength = 100
+const maxYamlKeyLength = 100
 
 export interface RegularYamlDocument {
   readonly tree: MapValue
@@ -38,11 +38,11 @@ export interface RegularYamlDocument {
 export class RegularYamlReader {
   private readonly bytes: Uint8Array
   private readonly lines = new LineStarts()
-  private readonly blocks: RecurringBlocks
+  private readonly blocks: RecurringBlockTable
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    this.blocks = new RecurringBlocks(bytes)
+    this.blocks = new RecurringBlockTable(bytes)
   }
 
   /**
@@ -57,19 +57,19 @@ export class RegularYamlReader {
       const { tree, end } = new RegularYamlParser(bytes, start, lines, blocks).document()
       return { tree, end, lines: new DocumentLines(bytes, lines, first) }
     } catch (error) {
-      if (error === exactReaderRequired) return undefined
+      if (error === exactReaderRequiredError) return undefined
       throw error
     }
   }
 }
 
-const emptyBlockMemo: BlockMemo = {}
+const emptyBlockCache: TextBlockCache = {}
 
 class RegularYamlParser {
   private readonly bytes: Uint8Array
   private end: number
   private readonly lines: LineStarts
-  private readonly blocks: RecurringBlocks
+  private readonly blocks: RecurringBlockTable
   /** The next byte to read; after each value, the first byte of the next non-blank line. */
   private at: number
   /** Indentation of the line at `at`; -1 at the end of the document. */
@@ -79,10 +79,10 @@ class RegularYamlParser {
   /** Entries of all open collections, innermost last. One shared array avoids the spare capacity of many. */
   private readonly entries: MapEntry[] = []
   private entryCount = 0
-  private readonly items: Value[] = []
+  private readonly items: ParsedValue[] = []
   private itemCount = 0
 
-  constructor(bytes: Uint8Array, start: number, lines: LineStarts, blocks: RecurringBlocks) {
+  constructor(bytes: Uint8Array, start: number, lines: LineStarts, blocks: RecurringBlockTable) {
     this.bytes = bytes
     this.end = bytes.length
     this.at = start
@@ -94,14 +94,14 @@ class RegularYamlParser {
     const { bytes, at } = this
     // The separator line belongs to the document if nothing precedes it.
     if (bytes[at] === byte.DASH && bytes[at + 1] === byte.DASH && bytes[at + 2] === byte.DASH) {
-      if (bytes[at + 3] !== byte.NEWLINE) throw exactReaderRequired
+      if (bytes[at + 3] !== byte.NEWLINE) throw exactReaderRequiredError
       this.startLine(at + 3)
     } else {
       this.startLine(at)
     }
-    if (this.indent !== 0) throw exactReaderRequired
+    if (this.indent !== 0) throw exactReaderRequiredError
     const tree = this.mapping(0)
-    if (this.at !== this.end) throw exactReaderRequired
+    if (this.at !== this.end) throw exactReaderRequiredError
     return { tree, end: this.end }
   }
 
@@ -111,16 +111,16 @@ class RegularYamlParser {
     const slot = blocks.computeSlot(start, column)
     const known = blocks.find(slot, kind, start, column, depth)
     if (known && this.skipKnownBlock(known)) {
-      const Recurring = kind === 'map' ? RecurringMap : RecurringList
-      return new Recurring(bytes, start, start + known.span, known, rereadBlock)
+      const Recurring = kind === 'map' ? LazyRecurringMap : LazyRecurringList
+      return new Recurring(bytes, start, start + known.span, known, rereadYamlBlock)
     }
-    const memo: BlockMemo = {
+    const memo: TextBlockCache = {
       matchedType: undefined,
       plain: undefined,
       property: undefined,
       marshalled: undefined,
     }
-    const block = createKnownBlock(kind, start, column, depth, lines.count, memo)
+    const block = createRecurringBlock(kind, start, column, depth, lines.count, memo)
     const value = this.unknownBlock(kind, column, memo)
     block.span = value.end - start
     this.recordBlock(slot, block)
@@ -128,16 +128,16 @@ class RegularYamlParser {
   }
 
   /** Reads the block at the current byte without looking for known text. */
-  blockHere(kind: KnownBlock['kind'], column: number, depth: number): Value {
+  blockHere(kind: RecurringBlock['kind'], column: number, depth: number): ParsedValue {
     this.indent = column
     this.depth = depth
     return this.unknownBlock(kind, column, undefined)
   }
 
   private unknownBlock(
-    kind: KnownBlock['kind'],
+    kind: RecurringBlock['kind'],
     column: number,
-    memo: BlockMemo | undefined,
+    memo: TextBlockCache | undefined,
   ): MapValue | ListValue {
     return kind === 'map' ? this.mapping(column, memo) : this.sequence(column, kind === 'compact-list', memo)
   }
@@ -151,12 +151,13 @@ class RegularYamlParser {
     literalIndent,
     firstLine,
     lineCount,
-  }: KnownBlock): boolean {
+  }: RecurringBlock): boolean {
     const { bytes, end, at } = this
     const behind = at + length
     let next = behind
     while (bytes[next] === byte.SPACE) next++
-    if (next >= end ? next > behind : byte.continuationStartBytes[bytes[next] as number] === 1) return false
+    if (next >= end ? next > behind : byte.continuationLineStartBytes[bytes[next] as number] === 1)
+      return false
     const indent = next - behind
     const isBehind =
       kind === 'literal'
@@ -169,15 +170,15 @@ class RegularYamlParser {
   }
 
   /** Remembers the block if it ends at a content line with no blank lines in between. */
-  private recordBlock(slot: number, block: KnownBlock): void {
+  private recordBlock(slot: number, block: RecurringBlock): void {
     if (this.skippedLines || this.indent < 0) return
     block.length = this.at - this.indent - block.start
     block.lineCount = this.lines.count - block.firstLine
     this.blocks.record(slot, block)
   }
 
-  private mapping(column: number, memo?: BlockMemo): MapValue {
-    if (++this.depth > maxDepth) throw exactReaderRequired
+  private mapping(column: number, memo?: TextBlockCache): MapValue {
+    if (++this.depth > maxRegularYamlDepth) throw exactReaderRequiredError
     const { bytes } = this
     const start = this.at
     const { entries } = this
@@ -187,10 +188,10 @@ class RegularYamlParser {
     do {
       const keyStart = this.at
       const keyEnd = this.keyEnd(keyStart)
-      if (keyEnd < 0) throw exactReaderRequired
+      if (keyEnd < 0) throw exactReaderRequiredError
       const key = sharedInternTable.intern(bytes, keyStart, keyEnd)
-      if (keyEnd - keyStart <= 5 && byte.wordOrNumberStartBytes[bytes[keyStart] as number] === 1) {
-        if (resolvePlainScalar(key).type !== 'str') throw exactReaderRequired
+      if (keyEnd - keyStart <= 5 && byte.ambiguousScalarStartBytes[bytes[keyStart] as number] === 1) {
+        if (resolvePlainScalar(key).type !== 'str') throw exactReaderRequiredError
       }
       if (key <= lastKey) isAscending = false
       lastKey = key
@@ -198,10 +199,10 @@ class RegularYamlParser {
       const value = this.mapped(column)
       entries[this.entryCount++] = { key, keyStart, keyEnd, value }
     } while (this.indent === column && !this.isAtDash())
-    if (this.indent >= column) throw exactReaderRequired
+    if (this.indent >= column) throw exactReaderRequiredError
     const own = entries.slice(bottom, this.entryCount)
     this.entryCount = bottom
-    if (!isAscending && hasDuplicateKeys(own)) throw exactReaderRequired
+    if (!isAscending && hasDuplicateKeys(own)) throw exactReaderRequiredError
     this.depth--
     const { end } = (own[own.length - 1] as MapEntry).value
     return memo ? { kind: 'map', start, end, entries: own, memo } : { kind: 'map', start, end, entries: own }
@@ -213,12 +214,12 @@ class RegularYamlParser {
     if (byte.keyStartBytes[bytes[start] as number] !== 1) return -1
     let at = start + 1
     while (at < this.end && keyBytes[bytes[at] as number] === 1) at++
-    if (bytes[at] !== byte.COLON || at - start > maxKeyLength) return -1
+    if (bytes[at] !== byte.COLON || at - start > maxYamlKeyLength) return -1
     const next = at + 1 < this.end ? bytes[at + 1] : byte.NEWLINE
     return next === byte.SPACE || next === byte.NEWLINE ? at : -1
   }
 
-  private mapped(column: number): Value {
+  private mapped(column: number): ParsedValue {
     const { bytes } = this
     const colon = this.at
     if (bytes[colon] === byte.SPACE) {
@@ -228,21 +229,21 @@ class RegularYamlParser {
     this.startLine(colon)
     if (this.indent > column) {
       if (this.isAtDash()) return this.block('list', this.indent)
-      if (this.keyEnd(this.at) < 0) throw exactReaderRequired
+      if (this.keyEnd(this.at) < 0) throw exactReaderRequiredError
       return this.block('map', this.indent)
     }
     if (this.indent === column && this.isAtDash()) return this.block('compact-list', column)
     return { kind: 'null', start: colon, end: colon }
   }
 
-  private sequence(column: number, isCompact: boolean, memo?: BlockMemo): ListValue {
-    if (++this.depth > maxDepth) throw exactReaderRequired
+  private sequence(column: number, isCompact: boolean, memo?: TextBlockCache): ListValue {
+    if (++this.depth > maxRegularYamlDepth) throw exactReaderRequiredError
     const { bytes } = this
     const start = this.at
     const { items } = this
     const bottom = this.itemCount
     do {
-      if (bytes[this.at + 1] !== byte.SPACE) throw exactReaderRequired
+      if (bytes[this.at + 1] !== byte.SPACE) throw exactReaderRequiredError
       this.at += 2
       const first = this.at
       const item = this.isAtDash()
@@ -252,18 +253,18 @@ class RegularYamlParser {
           : this.inline(column)
       items[this.itemCount++] = item
     } while (this.indent === column && this.isAtDash())
-    if (this.indent > column || (this.indent === column && !isCompact)) throw exactReaderRequired
+    if (this.indent > column || (this.indent === column && !isCompact)) throw exactReaderRequiredError
     const own = items.slice(bottom, this.itemCount)
     this.itemCount = bottom
     this.depth--
-    const { end } = own[own.length - 1] as Value
+    const { end } = own[own.length - 1] as ParsedValue
     return memo ? { kind: 'list', start, end, items: own, memo } : { kind: 'list', start, end, items: own }
   }
 
-  private inline(column: number): Value {
+  private inline(column: number): ParsedValue {
     const first = this.at < this.end ? (this.bytes[this.at] as number) : byte.NEWLINE
-    if (byte.textStartBytes[first] === 1 || first >= 0x80) return this.plain(column, false)
-    if (byte.wordOrNumberStartBytes[first] === 1) return this.plain(column, true)
+    if (byte.plainTextStartBytes[first] === 1 || first >= 0x80) return this.plain(column, false)
+    if (byte.ambiguousScalarStartBytes[first] === 1) return this.plain(column, true)
     switch (first) {
       case byte.DOUBLE_QUOTE:
         return this.doubleQuoted()
@@ -272,24 +273,24 @@ class RegularYamlParser {
       case byte.PIPE:
         return this.literal(column)
       case byte.DASH:
-        if (this.isAtDash()) throw exactReaderRequired
+        if (this.isAtDash()) throw exactReaderRequiredError
         return this.plain(column, true)
       case byte.OPEN_BRACE:
       case byte.OPEN_BRACKET:
         return this.emptyCollection(first)
       default:
-        throw exactReaderRequired
+        throw exactReaderRequiredError
     }
   }
 
-  private plain(column: number, mayHaveType: boolean): Value {
+  private plain(column: number, mayHaveType: boolean): ParsedValue {
     const start = this.at
     let lineStart = start
     let end = this.plainLine(start)
     let isWide = this.sawWide
     this.startLine(end)
     while (this.indent > column) {
-      if (this.skippedLines) throw exactReaderRequired
+      if (this.skippedLines) throw exactReaderRequiredError
       lineStart = this.at
       end = this.plainLine(lineStart)
       isWide ||= this.sawWide
@@ -299,8 +300,8 @@ class RegularYamlParser {
     if (mayHaveType && !isWide && mayHaveNonStringType(this.bytes, start, end)) {
       const text = sharedInternTable.intern(this.bytes, start, end)
       const resolved = resolvePlainScalar(text)
-      if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw exactReaderRequired
-      if (resolved.type !== 'str') return toScalarValue(resolved, createPlainNode(text, start, end))
+      if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw exactReaderRequiredError
+      if (resolved.type !== 'str') return toScalarValue(resolved, createPlainScalarNode(text, start, end))
     }
     return new LazyString(this.bytes, start, end, ScalarStyle.plain)
   }
@@ -312,16 +313,16 @@ class RegularYamlParser {
     this.sawWide = false
     let at = start
     for (;;) {
-      while (at < end && plainScalarStops[bytes[at] as number] === 0) at++
+      while (at < end && plainScalarStopBytes[bytes[at] as number] === 0) at++
       if (at >= end) break
-      const stop = plainScalarStops[bytes[at] as number]
+      const stop = plainScalarStopBytes[bytes[at] as number]
       if (stop === StopByteClass.newline) break
       if (stop === StopByteClass.colon) {
         const next = at + 1 < end ? bytes[at + 1] : byte.NEWLINE
-        if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB) throw exactReaderRequired
+        if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB) throw exactReaderRequiredError
         at++
       } else if (stop === StopByteClass.hash) {
-        if (bytes[at - 1] === byte.SPACE) throw exactReaderRequired
+        if (bytes[at - 1] === byte.SPACE) throw exactReaderRequiredError
         at++
       } else {
         at += this.wide(at)
@@ -329,19 +330,19 @@ class RegularYamlParser {
       }
     }
     // Trailing spaces do not belong to the scalar, and are rare.
-    if (bytes[at - 1] === byte.SPACE) throw exactReaderRequired
+    if (bytes[at - 1] === byte.SPACE) throw exactReaderRequiredError
     return at
   }
 
-  private doubleQuoted(): Value {
+  private doubleQuoted(): ParsedValue {
     const { bytes, end } = this
     const start = this.at
     let at = start + 1
     let isSimple = true
     for (;;) {
-      while (at < end && doubleQuotedStops[bytes[at] as number] === 0) at++
-      if (at >= end) throw exactReaderRequired
-      const stop = doubleQuotedStops[bytes[at] as number]
+      while (at < end && doubleQuotedStopBytes[bytes[at] as number] === 0) at++
+      if (at >= end) throw exactReaderRequiredError
+      const stop = doubleQuotedStopBytes[bytes[at] as number]
       if (stop === StopByteClass.quote) break
       if (stop === StopByteClass.newline) {
         isSimple = false
@@ -356,15 +357,15 @@ class RegularYamlParser {
     return this.quoted(start, at, isSimple ? ScalarStyle.verbatim : ScalarStyle.double)
   }
 
-  private singleQuoted(): Value {
+  private singleQuoted(): ParsedValue {
     const { bytes, end } = this
     const start = this.at
     let at = start + 1
     let isSimple = true
     for (;;) {
-      while (at < end && singleQuotedStops[bytes[at] as number] === 0) at++
-      if (at >= end) throw exactReaderRequired
-      const stop = singleQuotedStops[bytes[at] as number]
+      while (at < end && singleQuotedStopBytes[bytes[at] as number] === 0) at++
+      if (at >= end) throw exactReaderRequiredError
+      const stop = singleQuotedStopBytes[bytes[at] as number]
       if (stop === StopByteClass.quote) {
         if (bytes[at + 1] !== byte.SINGLE_QUOTE) break
         isSimple = false
@@ -380,9 +381,9 @@ class RegularYamlParser {
   }
 
   /** The closing quote must be the last thing on its line. */
-  private quoted(start: number, closing: number, style: number): Value {
+  private quoted(start: number, closing: number, style: number): ParsedValue {
     const next = closing + 1
-    if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw exactReaderRequired
+    if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw exactReaderRequiredError
     this.startLine(next)
     return new LazyString(this.bytes, start, next, style)
   }
@@ -390,7 +391,7 @@ class RegularYamlParser {
   /** Skips line ends inside quotes; the next line with content must be indented. */
   private quotedLineEnd(newline: number): number {
     const { bytes } = this
-    if (bytes[newline - 1] === byte.SPACE) throw exactReaderRequired
+    if (bytes[newline - 1] === byte.SPACE) throw exactReaderRequiredError
     return this.nextQuotedLine(newline)
   }
 
@@ -398,34 +399,34 @@ class RegularYamlParser {
     const { bytes } = this
     let at = newline
     while (bytes[at] === byte.NEWLINE) this.lines.add(++at)
-    if (bytes[at] !== byte.SPACE) throw exactReaderRequired
+    if (bytes[at] !== byte.SPACE) throw exactReaderRequiredError
     while (bytes[at] === byte.SPACE) at++
-    if (bytes[at] === byte.NEWLINE) throw exactReaderRequired
+    if (bytes[at] === byte.NEWLINE) throw exactReaderRequiredError
     return at
   }
 
   private escape(backslash: number): number {
     const code = this.bytes[backslash + 1]
-    if (code === undefined) throw exactReaderRequired
+    if (code === undefined) throw exactReaderRequiredError
     if (code === byte.NEWLINE) return this.nextQuotedLine(backslash + 1)
     if (byte.simpleEscapeBytes[code] === 1) return backslash + 2
     const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : code === 0x55 ? 8 : 0
     const after = backslash + 2 + digits
-    if (digits === 0 || after > this.end) throw exactReaderRequired
+    if (digits === 0 || after > this.end) throw exactReaderRequiredError
     const hex = sharedInternTable.intern(this.bytes, backslash + 2, after)
-    if (!/^[0-9a-fA-F]+$/.test(hex)) throw exactReaderRequired
+    if (!/^[0-9a-fA-F]+$/.test(hex)) throw exactReaderRequiredError
     const point = parseInt(hex, 16)
-    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw exactReaderRequired
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw exactReaderRequiredError
     return after
   }
 
-  private literal(column: number): Value {
+  private literal(column: number): ParsedValue {
     const { bytes, blocks, lines, at: start, depth } = this
     const slot = blocks.computeSlot(start, column)
     const known = blocks.find(slot, 'literal', start, column, depth)
     if (known && this.skipKnownBlock(known))
       return new LazyString(bytes, start, start + known.length, ScalarStyle.literal, known.literalIndent)
-    const block = createKnownBlock('literal', start, column, depth, lines.count, emptyBlockMemo)
+    const block = createRecurringBlock('literal', start, column, depth, lines.count, emptyBlockCache)
     const value = this.unknownLiteral(column)
     block.literalIndent = value.indent
     this.recordBlock(slot, block)
@@ -440,9 +441,9 @@ class RegularYamlParser {
     for (; bytes[at] !== byte.NEWLINE; at++) {
       const sign = bytes[at]
       if (sign !== undefined && sign > 0x30 && sign <= 0x39 && explicit === 0) explicit = sign - 0x30
-      else if (at > start + 2 || (sign !== byte.DASH && sign !== byte.PLUS)) throw exactReaderRequired
+      else if (at > start + 2 || (sign !== byte.DASH && sign !== byte.PLUS)) throw exactReaderRequiredError
     }
-    if (at > start + 3 || (at === start + 3 && explicit === 0)) throw exactReaderRequired
+    if (at > start + 3 || (at === start + 3 && explicit === 0)) throw exactReaderRequiredError
     lines.add(++at)
     while (bytes[at] === byte.NEWLINE) lines.add(++at)
     const firstLine = at
@@ -450,15 +451,15 @@ class RegularYamlParser {
     const indent = explicit === 0 ? at - firstLine : column + explicit
     const first = bytes[at]
     // The rules for literals that are empty or have only spaces are complicated.
-    if (at - firstLine < indent || indent <= column || first === undefined) throw exactReaderRequired
-    if (indent > maxIndent) throw exactReaderRequired
-    if (first === byte.NEWLINE || first === byte.TAB) throw exactReaderRequired
+    if (at - firstLine < indent || indent <= column || first === undefined) throw exactReaderRequiredError
+    if (indent > maxYamlIndent) throw exactReaderRequiredError
+    if (first === byte.NEWLINE || first === byte.TAB) throw exactReaderRequiredError
     let lineStart: number
     do {
       // Here `at` is after the indentation of a content line.
       for (;;) {
-        while (at < end && blockTextStops[bytes[at] as number] === 0) at++
-        if (at >= end) throw exactReaderRequired
+        while (at < end && blockTextStopBytes[bytes[at] as number] === 0) at++
+        if (at >= end) throw exactReaderRequiredError
         if (bytes[at] === byte.NEWLINE) break
         at += this.wide(at)
       }
@@ -472,18 +473,18 @@ class RegularYamlParser {
         lineStart = at
       }
     } while (at === lineStart + indent && at < end)
-    if (bytes[at] === byte.TAB || (at >= end && at > lineStart)) throw exactReaderRequired
+    if (bytes[at] === byte.TAB || (at >= end && at > lineStart)) throw exactReaderRequiredError
     this.startLine(lineStart)
     return new LazyString(bytes, start, lineStart, ScalarStyle.literal, indent)
   }
 
   /** opm writes no flow collections but `{}` and `[]`. */
-  private emptyCollection(opening: number): Value {
+  private emptyCollection(opening: number): ParsedValue {
     const start = this.at
     const closing = opening === byte.OPEN_BRACE ? byte.CLOSE_BRACE : byte.CLOSE_BRACKET
     const end = start + 2
-    if (this.bytes[start + 1] !== closing) throw exactReaderRequired
-    if (end < this.end && this.bytes[end] !== byte.NEWLINE) throw exactReaderRequired
+    if (this.bytes[start + 1] !== closing) throw exactReaderRequiredError
+    if (end < this.end && this.bytes[end] !== byte.NEWLINE) throw exactReaderRequiredError
     this.startLine(end)
     return closing === byte.CLOSE_BRACE
       ? { kind: 'map', start, end, entries: [] }
@@ -525,7 +526,7 @@ class RegularYamlParser {
     const { bytes, end } = this
     let at = start
     while (at < end) {
-      const stop = blockTextStops[bytes[at] as number]
+      const stop = blockTextStopBytes[bytes[at] as number]
       if (stop === StopByteClass.newline) {
         this.lines.add(++at)
         return at
@@ -545,29 +546,29 @@ class RegularYamlParser {
   /** Hands over at Unicode line ends and other characters special to YAML. */
   private wide(at: number): number {
     const width = getMultibyteLength(this.bytes, at)
-    if (width === 0) throw exactReaderRequired
+    if (width === 0) throw exactReaderRequiredError
     return width
   }
 }
 
-function createKnownBlock(
-  kind: KnownBlock['kind'],
+function createRecurringBlock(
+  kind: RecurringBlock['kind'],
   start: number,
   column: number,
   depth: number,
   firstLine: number,
-  memo: BlockMemo,
-): KnownBlock {
+  memo: TextBlockCache,
+): RecurringBlock {
   return { kind, start, length: 0, span: 0, column, depth, literalIndent: 0, firstLine, lineCount: 0, memo }
 }
 
 /** Lines of a block that is read again are already recorded. */
-const discardedLines = new LineStarts()
+const discardedLineStarts = new LineStarts()
 
 /** Never reads a literal. */
-const rereadBlock: BlockReader = (bytes, start, { kind, column, depth }) => {
-  discardedLines.clear()
-  return new RegularYamlParser(bytes, start, discardedLines, new RecurringBlocks(bytes)).blockHere(
+const rereadYamlBlock: RecurringBlockReader = (bytes, start, { kind, column, depth }) => {
+  discardedLineStarts.clear()
+  return new RegularYamlParser(bytes, start, discardedLineStarts, new RecurringBlockTable(bytes)).blockHere(
     kind,
     column,
     depth,
@@ -584,11 +585,15 @@ function mayHaveNonStringType(bytes: Uint8Array, start: number, end: number): bo
   for (let at = start; at < end; at++) {
     const value = bytes[at] as number
     if (byte.numberBytes[value] !== 1) return false
-    if (value === byte.POINT && ++points > 1) return false
+    if (value === byte.PERIOD && ++points > 1) return false
   }
   return true
 }
 
-function createPlainNode(value: string, start: number, end: number): Parameters<typeof toScalarValue>[1] {
+function createPlainScalarNode(
+  value: string,
+  start: number,
+  end: number,
+): Parameters<typeof toScalarValue>[1] {
   return { kind: 'scalar', start, end, tag: '', value, implicit: true, anchor: '' }
 }

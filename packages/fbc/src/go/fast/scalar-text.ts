@@ -21,17 +21,17 @@ export function foldPlainScalar(text: string): string {
   return text.replace(/\n */g, ' ')
 }
 
-export function decodeSingleQuoted(text: string): string {
-  return foldLines(text).replaceAll("''", "'")
+export function decodeSingleQuotedScalar(text: string): string {
+  return foldScalarLines(text).replaceAll("''", "'")
 }
 
-export function decodeDoubleQuoted(text: string): string {
-  if (!text.includes('\\')) return foldLines(text)
+export function decodeDoubleQuotedScalar(text: string): string {
+  if (!text.includes('\\')) return foldScalarLines(text)
   const hasLines = text.includes('\n')
   textBuilder.clear()
   // Keeps spaces before an escaped line end, because the escape ends the line.
   const addPlain = (start: number, end: number): void => {
-    if (hasLines) textBuilder.add(foldLines(text.slice(start, end)))
+    if (hasLines) textBuilder.add(foldScalarLines(text.slice(start, end)))
     else textBuilder.add(text, start, end)
   }
   let plainStart = 0
@@ -58,12 +58,12 @@ export function decodeDoubleQuoted(text: string): string {
 }
 
 /** Replaces one line end with a space, drops one of several, and removes leading spaces. */
-function foldLines(text: string): string {
+function foldScalarLines(text: string): string {
   if (!text.includes('\n')) return text
-  return text.replace(/\n+ */g, (breaks) => '\n'.repeat(countLines(breaks) - 1) || ' ')
+  return text.replace(/\n+ */g, (breaks) => '\n'.repeat(countLineFeeds(breaks) - 1) || ' ')
 }
 
-function countLines(text: string): number {
+function countLineFeeds(text: string): number {
   let lines = 0
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
   return lines

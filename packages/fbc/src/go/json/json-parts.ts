@@ -7,7 +7,7 @@ export type JsonChunk = string | { readonly json: string } | { readonly text: st
 export type JsonChunkTree = readonly JsonChunk[]
 
 /** Sharing shorter values saves nothing. */
-const minSharedLength = 256
+const minSharedJsonChunkLength = 256
 
 export function joinJsonChunks(parts: JsonChunkTree): string {
   return parts.map(formatJsonChunk).join('')
@@ -43,14 +43,14 @@ export class JsonChunkWriter {
   field(name: string, json: string | undefined): void {
     if (json === undefined) return
     this.key(name)
-    if (json.length < minSharedLength) this.pending += json
+    if (json.length < minSharedJsonChunkLength) this.pending += json
     else this.add({ json })
     this.separator = ','
   }
 
   string(text: string): void {
     this.pending += this.separator
-    if (text.length < minSharedLength) this.pending += marshalString(text)
+    if (text.length < minSharedJsonChunkLength) this.pending += marshalString(text)
     else this.add({ text })
     this.separator = ','
   }

@@ -1,8 +1,8 @@
 // Writes values like Go's encoding/json: keys sorted by bytes, no spaces. Never recurses.
 import { compareBytes } from '../text.ts'
 import { formatJsonNumber } from '../number.ts'
-import { printValue } from '../print-value.ts'
-import type { ListValue, MapEntry, MapValue, Value } from '../tree.ts'
+import { formatValueWithLimit } from '../print-value.ts'
+import type { ListValue, MapEntry, MapValue, ParsedValue } from '../tree.ts'
 
 export interface GoJsonOptions {
   /** Escapes `<`, `>` and `&` as json.Marshal does. opm doesn't escape them in blobs. */
@@ -17,22 +17,25 @@ export interface GoJsonOptions {
 const maxJsonLength = 1 << 24
 
 /** The text opm keeps of a blob, without the final line feed. */
-export function formatBlobJson(value: Value): string {
+export function formatBlobJson(value: ParsedValue): string {
   return formatGoJson(value, { escapeHtml: false, exactNumbers: false })
 }
 
-export function formatGoJson(root: Value, options: GoJsonOptions): string {
-  return printValue(
+export function formatGoJson(root: ParsedValue, options: GoJsonOptions): string {
+  return formatValueWithLimit(
     root,
     {
-      partsOf: (value) => getJsonPrintParts(value, options.escapeHtml),
+      partsOf: (value) => getJsonFormatParts(value, options.escapeHtml),
       scalar: (value) => formatJsonScalar(value, options),
     },
     options.maxLength ?? maxJsonLength,
   )
 }
 
-function* getJsonPrintParts(value: ListValue | MapValue, escapeHtml: boolean): Generator<Value | string> {
+function* getJsonFormatParts(
+  value: ListValue | MapValue,
+  escapeHtml: boolean,
+): Generator<ParsedValue | string> {
   let between = ''
   if (value.kind === 'list') {
     yield '['
@@ -63,7 +66,10 @@ export function sortEntries(entries: readonly MapEntry[]): readonly MapEntry[] {
   return entries
 }
 
-function formatJsonScalar(value: Exclude<Value, { kind: 'list' | 'map' }>, options: GoJsonOptions): string {
+function formatJsonScalar(
+  value: Exclude<ParsedValue, { kind: 'list' | 'map' }>,
+  options: GoJsonOptions,
+): string {
   switch (value.kind) {
     case 'null':
       return 'null'
@@ -82,12 +88,12 @@ const htmlEscapePatterns = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/
 
 /** A lone surrogate represents an invalid UTF-8 byte (`invalidByteMarker`), which Go escapes. */
 export function formatJsonString(text: string, escapeHtml: boolean): string {
-  const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteWithInvalidBytes(text)
+  const quoted = text.isWellFormed() ? JSON.stringify(text) : quoteJsonWithInvalidBytes(text)
   const { some, all } = escapeHtml ? htmlEscapePatterns : lineSeparatorPatterns
   return some.test(quoted) ? quoted.replace(all, escapeJsonCharacter) : quoted
 }
 
-function quoteWithInvalidBytes(text: string): string {
+function quoteJsonWithInvalidBytes(text: string): string {
   const whole = text.split(/\p{Surrogate}/u).map((piece) => JSON.stringify(piece).slice(1, -1))
   return `"${whole.join('\\ufffd')}"`
 }

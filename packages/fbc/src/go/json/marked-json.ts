@@ -1,9 +1,9 @@
 // Formats JSON for an opm error, with ` <== ` at the error.
 
-const errorMarker = ' <== '
+const jsonErrorMarker = ' <== '
 
 /** Limits indentation: ten thousand levels would take a hundred megabytes. */
-const maxMarkedLength = 1 << 23
+const maxMarkedJsonLength = 1 << 23
 
 /**
  * Indents `text` by four and marks the place after its first `offset` characters. Returns undefined where opm cannot
@@ -12,18 +12,22 @@ const maxMarkedLength = 1 << 23
 export function markJsonError(text: string, offset: number): string | undefined {
   const pretty = indentJson(text)
   if (pretty === undefined) return undefined
-  if (offset >= text.length) return pretty + errorMarker.trimEnd()
+  if (offset >= text.length) return pretty + jsonErrorMarker.trimEnd()
   let at = 0
   for (let index = 0; index < offset; index++) {
     const found = pretty.indexOf(text.charAt(index), at)
     if (found < 0) return undefined
     at = found + 1
   }
-  return pretty.slice(0, at) + errorMarker + pretty.slice(at)
+  return pretty.slice(0, at) + jsonErrorMarker + pretty.slice(at)
 }
 
 /** opm's full message: the error, and its place if found. `offset` is in bytes. */
-export function formatMarkedError(detail: string, offset: number, marked: string | undefined): string {
+export function formatJsonErrorWithMarker(
+  detail: string,
+  offset: number,
+  marked: string | undefined,
+): string {
   return marked === undefined ? detail : `${detail} at offset ${offset} (indicated by <==)\n${marked}`
 }
 
@@ -43,7 +47,7 @@ function indentJson(text: string): string | undefined {
     if (opened) depth++
     pieces.push(token)
     length += token.length + 4 * depth
-    if (length > maxMarkedLength) return undefined
+    if (length > maxMarkedJsonLength) return undefined
     if (token === ',') pieces.push(newLine())
     if (token === ':') pieces.push(' ')
   }

@@ -1,22 +1,22 @@
 // Reads one JSON value with positions like Go's streaming decoder, with the same errors. Uses its own stack, so nesting
 // cannot overflow the call stack.
-import type { Value } from '../tree.ts'
+import type { ParsedValue } from '../tree.ts'
 import { MapBuilder, trimSpareCapacity } from '../tree.ts'
 import { JsonError } from './json-error.ts'
 import { scanNumber, scanString } from './json-scalars.ts'
 
 /** Go's limit. */
-const maxDepth = 10_000
+const maxJsonDepth = 10_000
 
 interface JsonFrame {
   readonly start: number
   readonly map: MapBuilder | undefined
-  readonly items: Value[]
+  readonly items: ParsedValue[]
   key: { readonly text: string; readonly start: number; readonly end: number } | undefined
 }
 
 export interface ReadJsonResult {
-  readonly value: Value
+  readonly value: ParsedValue
   readonly end: number
   /** The first number beyond float64: Go reads on, then rejects the whole value. */
   readonly hugeNumber: { readonly text: string; readonly end: number } | undefined
@@ -37,7 +37,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
   let hugeNumber: ReadJsonResult['hugeNumber']
   let at = skipJsonSpace(text, from)
   for (;;) {
-    let value: Value | undefined
+    let value: ParsedValue | undefined
     const start = at
     const c = text.charCodeAt(at)
     if (c === 0x7b || c === 0x5b) {
@@ -48,15 +48,15 @@ export function readJson(text: string, from: number): ReadJsonResult {
         key: undefined,
       }
       frames.push(frame)
-      if (frames.length > maxDepth) throw createUnexpectedCharacterError(text, at, 'exceeded max depth')
+      if (frames.length > maxJsonDepth) throw createUnexpectedCharacterError(text, at, 'exceeded max depth')
       at = skipJsonSpace(text, at + 1)
       if (frame.map) {
         if (text.charCodeAt(at) !== 0x7d) {
-          at = readKey(text, at, frame)
+          at = readJsonObjectKey(text, at, frame)
           continue
         }
       } else if (text.charCodeAt(at) !== 0x5d) continue
-      value = closeFrame(frames, ++at)
+      value = closeJsonFrame(frames, ++at)
     } else if (c === 0x22) {
       const scanned = scanString(text, at)
       at = scanned.end
@@ -87,7 +87,7 @@ export function readJson(text: string, from: number): ReadJsonResult {
       const next = text.charCodeAt(at)
       if (next === 0x2c) {
         at = skipJsonSpace(text, at + 1)
-        if (frame.map) at = readKey(text, at, frame)
+        if (frame.map) at = readJsonObjectKey(text, at, frame)
         break
       }
       if (next !== (frame.map ? 0x7d : 0x5d)) {
@@ -97,13 +97,13 @@ export function readJson(text: string, from: number): ReadJsonResult {
           frame.map ? 'after object key:value pair' : 'after array element',
         )
       }
-      value = closeFrame(frames, ++at)
+      value = closeJsonFrame(frames, ++at)
     }
   }
 }
 
 /** Reads `"key":` and the whitespace after it. */
-function readKey(text: string, from: number, frame: JsonFrame): number {
+function readJsonObjectKey(text: string, from: number, frame: JsonFrame): number {
   if (text.charCodeAt(from) !== 0x22)
     throw createUnexpectedCharacterError(text, from, 'looking for beginning of object key string')
   const { value, end } = scanString(text, from)
@@ -113,7 +113,7 @@ function readKey(text: string, from: number, frame: JsonFrame): number {
   return skipJsonSpace(text, at + 1)
 }
 
-function closeFrame(frames: JsonFrame[], end: number): Value {
+function closeJsonFrame(frames: JsonFrame[], end: number): ParsedValue {
   const { start, map, items } = frames.pop() as JsonFrame
   return map ? map.build(start, end) : { kind: 'list', start, end, items: trimSpareCapacity(items) }
 }

@@ -33,12 +33,12 @@ const hexLengthByAlgorithm: Readonly<Record<string, number>> = { sha256: 64, sha
  */
 export function parseImageReference(text: string): ParsedImageReference {
   if (text.length > maxReferenceLength)
-    return rejectReference(`it is longer than ${maxReferenceLength} characters`)
+    return createRejectedReference(`it is longer than ${maxReferenceLength} characters`)
   const { spec, error } = parsePullSpec(text)
-  if (!spec) return rejectReference(explainInvalidReference(text) ?? error)
+  if (!spec) return createRejectedReference(explainInvalidReference(text) ?? error)
   const [, port] = spec.host.split(':')
   if (port !== undefined && !(port.length <= 5 && Number(port) <= 65_535))
-    return rejectReference(`"${port}" is not a port`)
+    return createRejectedReference(`"${port}" is not a port`)
   const lowerHost = spec.host.toLowerCase()
   const host = lowerHost === 'index.docker.io' ? 'docker.io' : lowerHost
   const repository = host === 'docker.io' && !spec.path.includes('/') ? `library/${spec.path}` : spec.path
@@ -59,7 +59,7 @@ export function formatImageReference(reference: ImageReference): string {
   return `${reference.host}/${reference.repository}${tag}${digest}`
 }
 
-function rejectReference(reason: string): ParsedImageReference {
+function createRejectedReference(reason: string): ParsedImageReference {
   return { reason }
 }
 

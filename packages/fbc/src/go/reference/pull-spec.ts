@@ -1,6 +1,6 @@
 // Validates image references like opm: Docker's reference grammar after normalization. packages/fbc/src/go/reference/image-reference.ts
 // uses it too. Never checks whether the image exists.
-import { toLower } from '../text.ts'
+import { toLowerLikeGo } from '../text.ts'
 
 const hostLabelPatternSource = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
 const domainPatternSource = `${hostLabelPatternSource}(?:\\.${hostLabelPatternSource})*(?::[0-9]+)?`
@@ -14,7 +14,7 @@ const referencePattern = new RegExp(
 
 const invalidFormatMessage = 'invalid reference format'
 const upperCaseMessage = 'repository name must be lowercase'
-const maxNameLength = 255
+const maxRepositoryNameLength = 255
 /** Valid references are shorter, so longer ones are not even matched. */
 const maxReferenceLength = 4096
 
@@ -37,19 +37,19 @@ export type PullSpecResult =
 const sha256SuffixLength = 72
 const sha256SuffixPattern = /^@sha256:[a-f0-9]{64}$/
 
-/** Caches the verdict on names before a digest, up to `maxCachedNames`. */
-const errorByNameCache = new Map<string, string | undefined>()
-const maxCachedNames = 2000
+/** Caches the verdict on names before a digest, up to `maxCachedRepositoryNames`. */
+const errorByRepositoryNameCache = new Map<string, string | undefined>()
+const maxCachedRepositoryNames = 2000
 
 /** Returns opm's error for an invalid pull spec, or undefined. */
 export function findPullSpecError(text: string): string | undefined {
   // Nearly all images are a recurring name with a unique digest.
   const name = text.slice(0, -sha256SuffixLength)
-  if (name.length > maxNameLength || !sha256SuffixPattern.test(text.slice(-sha256SuffixLength)))
+  if (name.length > maxRepositoryNameLength || !sha256SuffixPattern.test(text.slice(-sha256SuffixLength)))
     return parsePullSpec(text).error
-  if (errorByNameCache.has(name)) return errorByNameCache.get(name)
+  if (errorByRepositoryNameCache.has(name)) return errorByRepositoryNameCache.get(name)
   const { error } = parsePullSpec(text)
-  if (errorByNameCache.size < maxCachedNames) errorByNameCache.set(name, error)
+  if (errorByRepositoryNameCache.size < maxCachedRepositoryNames) errorByRepositoryNameCache.set(name, error)
   return error
 }
 
@@ -59,17 +59,18 @@ export function parsePullSpec(text: string): PullSpecResult {
     return { error: `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings` }
   const [host, rest] = splitHost(text)
   const beforeColon = rest.split(':', 1)[0] ?? ''
-  if (toLower(beforeColon) !== beforeColon) return { error: `${invalidFormatMessage}: ${upperCaseMessage}` }
+  if (toLowerLikeGo(beforeColon) !== beforeColon)
+    return { error: `${invalidFormatMessage}: ${upperCaseMessage}` }
   const full = `${host}/${rest}`
   const match = full.length > maxReferenceLength ? null : referencePattern.exec(full)
   if (match === null) {
     // Only a non-ASCII host gets here (Go folds the Kelvin sign to k): the parser's error has no prefix then.
-    const isForeign = full.length <= maxReferenceLength && referencePattern.test(toLower(full))
+    const isForeign = full.length <= maxReferenceLength && referencePattern.test(toLowerLikeGo(full))
     return { error: isForeign ? upperCaseMessage : invalidFormatMessage }
   }
   const [, fullName = '', tag, digest] = match
-  if (fullName.length > maxNameLength)
-    return { error: `repository name must not be more than ${maxNameLength} characters` }
+  if (fullName.length > maxRepositoryNameLength)
+    return { error: `repository name must not be more than ${maxRepositoryNameLength} characters` }
   const error = digest === undefined ? undefined : findDigestError(digest)
   if (error !== undefined) return { error }
   return {

@@ -1,23 +1,23 @@
 // Nested lists of bytes, so that content that repeats in an archive is one shared object.
 
-export type BytePiece = Uint8Array | readonly BytePiece[]
+export type ByteChunkTree = Uint8Array | readonly ByteChunkTree[]
 
-export function forEachPiece(piece: BytePiece, take: (bytes: Uint8Array) => void): void {
+export function forEachByteChunk(piece: ByteChunkTree, take: (bytes: Uint8Array) => void): void {
   if (piece instanceof Uint8Array) take(piece)
-  else for (const part of piece) forEachPiece(part, take)
+  else for (const part of piece) forEachByteChunk(part, take)
 }
 
-export function getPieceLength(piece: BytePiece): number {
+export function getByteChunkTreeLength(piece: ByteChunkTree): number {
   if (piece instanceof Uint8Array) return piece.length
   let length = 0
-  for (const part of piece) length += getPieceLength(part)
+  for (const part of piece) length += getByteChunkTreeLength(part)
   return length
 }
 
-export function joinPieces(piece: BytePiece): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(getPieceLength(piece))
+export function joinByteChunks(piece: ByteChunkTree): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(getByteChunkTreeLength(piece))
   let at = 0
-  forEachPiece(piece, (part) => {
+  forEachByteChunk(piece, (part) => {
     bytes.set(part, at)
     at += part.length
   })

@@ -1,8 +1,8 @@
 // Archives a folder in the order of Go's tree walk: each directory once, before its contents.
 import { comparePathsInWalkOrder } from '../walk-order.ts'
-import { getPieceLength, type BytePiece } from './byte-pieces.ts'
+import { getByteChunkTreeLength, type ByteChunkTree } from './byte-pieces.ts'
 
-const blockBytes = 512
+const tarBlockBytes = 512
 
 /** Limits of the name and prefix fields (POSIX.1-1988, ustar). */
 const maxNameBytes = 100
@@ -23,7 +23,7 @@ interface TarMember {
 const utf8Encoder = new TextEncoder()
 
 /** The number of zero bytes at the end of an archive. */
-const tarEndBytes = 2 * blockBytes
+const tarEndMarkerBytes = 2 * tarBlockBytes
 
 /** `ustar`, NUL, and the version. */
 const ustarMagic = utf8Encoder.encode('ustar\u000000')
@@ -31,7 +31,7 @@ const ustarMagic = utf8Encoder.encode('ustar\u000000')
 export interface TarTreeFile {
   /** Relative to the tree's root, separated by `/`. */
   readonly path: string
-  readonly pieces: readonly BytePiece[]
+  readonly pieces: readonly ByteChunkTree[]
 }
 
 export interface TarTreeModes {
@@ -40,16 +40,16 @@ export interface TarTreeModes {
 }
 
 /** Returns a path's name in the archive; undefined omits the member and its content. */
-export type GetArchiveName = (path: string, kind: 'file' | 'directory') => string | undefined
+export type ArchiveNameGetter = (path: string, kind: 'file' | 'directory') => string | undefined
 
-const tarEndZeroBytes = new Uint8Array(tarEndBytes)
+const tarEndMarkerBlocks = new Uint8Array(tarEndMarkerBytes)
 
 /** Yields the archive without its end. The root's path is empty. */
 export function* packTarTree(
   files: readonly TarTreeFile[],
   modes: TarTreeModes,
-  nameOf: GetArchiveName,
-): Generator<BytePiece> {
+  nameOf: ArchiveNameGetter,
+): Generator<ByteChunkTree> {
   const packedDirectories = new Set<string>()
   function* packDirectory(path: string): Generator<Uint8Array> {
     if (packedDirectories.has(path)) return
@@ -63,16 +63,16 @@ export function* packTarTree(
     yield* packDirectory(path.slice(0, Math.max(path.lastIndexOf('/'), 0)))
     const name = nameOf(path, 'file')
     if (name === undefined) continue
-    const size = getPieceLength(pieces)
+    const size = getByteChunkTreeLength(pieces)
     yield encodeTarHeader({ kind: 'file', name, mode: modes.file, size })
     yield* pieces
     const padding = getTarPadding(size)
-    if (padding > 0) yield tarEndZeroBytes.subarray(0, padding)
+    if (padding > 0) yield tarEndMarkerBlocks.subarray(0, padding)
   }
 }
 
-export function getTarEnd(): Uint8Array {
-  return tarEndZeroBytes
+export function getTarEndMarker(): Uint8Array {
+  return tarEndMarkerBlocks
 }
 
 /** The blocks before a member's content. Names must not contain NUL, which tar cannot represent. */
@@ -85,12 +85,12 @@ function encodeTarHeader(member: TarMember): Uint8Array {
   if (split)
     return encodeUstarHeader(member, utf8Encoder.encode(split.name), utf8Encoder.encode(split.prefix))
   const record = utf8Encoder.encode(formatPaxRecord('path', member.name, name.length))
-  const header = new Uint8Array(blockBytes + roundUpToBlock(record.length) + blockBytes)
+  const header = new Uint8Array(tarBlockBytes + roundUpToBlock(record.length) + tarBlockBytes)
   header.set(encodePaxHeader(member.name, record.length))
-  header.set(record, blockBytes)
+  header.set(record, tarBlockBytes)
   header.set(
     encodeUstarHeader(member, utf8Encoder.encode(removeNonAscii(member.name)), undefined),
-    blockBytes + roundUpToBlock(record.length),
+    tarBlockBytes + roundUpToBlock(record.length),
   )
   return header
 }
@@ -101,11 +101,11 @@ function getTarPadding(size: number): number {
 }
 
 function roundUpToBlock(size: number): number {
-  return Math.ceil(size / blockBytes) * blockBytes
+  return Math.ceil(size / tarBlockBytes) * tarBlockBytes
 }
 
 function encodeUstarHeader(member: TarMember, name: Uint8Array, prefix: Uint8Array | undefined): Uint8Array {
-  const header = new Uint8Array(blockBytes)
+  const header = new Uint8Array(tarBlockBytes)
   header.set(name.subarray(0, maxNameBytes))
   writeOctal(header, 100, 8, member.mode)
   writeOctal(header, 108, 8, 0)
@@ -126,7 +126,7 @@ function encodePaxHeader(name: string, size: number): Uint8Array {
   const shown = removeNonAscii(`${directory}PaxHeaders.0/${name.slice(slash + 1)}`)
     .slice(0, maxNameBytes)
     .replace(/\/+$/, '')
-  const header = new Uint8Array(blockBytes)
+  const header = new Uint8Array(tarBlockBytes)
   header.set(utf8Encoder.encode(shown))
   writeOctal(header, 100, 8, 0)
   writeOctal(header, 108, 8, 0)

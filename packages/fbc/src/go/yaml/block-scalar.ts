@@ -16,11 +16,11 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
   const { text, size } = cursor
   const literal = cursor.peek() === 0x7c
   cursor.skip()
-  const { chomping, increment } = scanHeader(cursor)
+  const { chomping, increment } = scanBlockScalarHeader(cursor)
 
   scalarBuilder.clear()
   const stated = increment > 0 ? Math.max(parentIndent, 0) + increment : 0
-  const indent = scanLineBreaks(cursor, stated, parentIndent)
+  const indent = scanBlockScalarLineBreaks(cursor, stated, parentIndent)
   let leadingBreak = 0
   let leadingBlank = false
   cursor.need(1)
@@ -41,7 +41,7 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
     cursor.index = at
     cursor.need(2)
     leadingBreak = cursor.readBreak()
-    if (!skipNextLineIndent(cursor, indent)) scanLineBreaks(cursor, indent, parentIndent)
+    if (!skipNextLineIndent(cursor, indent)) scanBlockScalarLineBreaks(cursor, indent, parentIndent)
   }
   if (chomping !== -1 && leadingBreak !== 0) scalarBuilder.addUnit(leadingBreak)
   if (chomping === 1) scalarBuilder.add(trailingLineBreaks.take())
@@ -53,7 +53,7 @@ const scalarBuilder = new TextBuilder()
 const trailingLineBreaks = new TextBuilder()
 let trailingLineBreaksEnd = 0
 
-/** Fast path: skips the next line's indentation if scanLineBreaks() would do nothing else. */
+/** Fast path: skips the next line's indentation if scanBlockScalarLineBreaks() would do nothing else. */
 function skipNextLineIndent(cursor: Cursor, indent: number): boolean {
   const { text, index, size } = cursor
   const content = index + indent
@@ -65,7 +65,7 @@ function skipNextLineIndent(cursor: Cursor, indent: number): boolean {
   return true
 }
 
-function scanHeader(cursor: Cursor): BlockScalarHeader {
+function scanBlockScalarHeader(cursor: Cursor): BlockScalarHeader {
   let chomping = 0
   let increment = 0
   cursor.need(1)
@@ -106,7 +106,7 @@ function scanHeader(cursor: Cursor): BlockScalarHeader {
  * Skips indentation and empty lines and records their breaks. Returns the indentation; if `indent` is 0, detects it as
  * the deepest one or the parent's + 1.
  */
-function scanLineBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
+function scanBlockScalarLineBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
   trailingLineBreaks.clear()
   let maxIndent = 0
   trailingLineBreaksEnd = cursor.index

@@ -51,7 +51,7 @@ export function* splitYamlChunks(
       for (at++; bytes[at] === LF; at++) line++
       continue
     }
-    const next = nextLine(bytes, at)
+    const next = findNextLineStart(bytes, at)
     if (bytes[at] === DASH && bytes[at + 1] === DASH && bytes[at + 2] === DASH) {
       const rest = trimSpace(decode(bytes.subarray(at + 3, next)))
       if (rest !== '' && !rest.startsWith('#')) {
@@ -74,7 +74,7 @@ export function* splitYamlChunks(
   if (!isEmpty) yield { start, end: bytes.length, line: startLine, badSeparator: undefined }
 }
 
-function nextLine(bytes: Uint8Array, from: number): number {
+function findNextLineStart(bytes: Uint8Array, from: number): number {
   // Most lines are short, and a call to indexOf costs as much as checking several dozen bytes.
   const near = Math.min(from + 64, bytes.length)
   for (let at = from; at < near; at++) if (bytes[at] === LF) return at + 1

@@ -1,7 +1,7 @@
 // Converts YAML nodes to values like opm's JSON conversion. Uses its own stack. Aliases share values, so an alias bomb
 // takes no more memory than its text.
 import { quoteLikeGo } from '../text.ts'
-import type { StringValue, Value } from '../tree.ts'
+import type { StringValue, ParsedValue } from '../tree.ts'
 import { MapBuilder, trimSpareCapacity } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
 import {
@@ -13,16 +13,16 @@ import {
 import { findInvalidJsonKey, findJsonConversionError } from './json-limits.ts'
 import type { AliasNode, CollectionNode, YamlNode, ScalarNode } from './node.ts'
 import type { ResolvedScalar } from './resolve-scalar.ts'
-import { formatKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
+import { formatResolvedKey, resolveScalar, toScalarValue } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Throws a YamlError if go-yaml or the JSON conversion rejects the text. */
-export function composeYamlDocument(root: YamlNode, repeated?: RepeatedKeys): Value {
+export function composeYamlDocument(root: YamlNode, repeated?: RepeatedKeyCollector): ParsedValue {
   return new Composer(repeated).run(root)
 }
 
 /** Collects keys that are set twice in one map, even by merging, which go-yaml rejects in strict mode. */
-export class RepeatedKeys {
+export class RepeatedKeyCollector {
   /** The keys in Go's syntax; `at` is the offset of the later value. */
   readonly found: { readonly key: string; readonly at: number }[] = []
   private readonly seen = new Map<MapBuilder, Set<string>>()
@@ -39,7 +39,7 @@ interface ComposeFrame {
   readonly node: CollectionNode
   /** `merge` writes into the map of the frame below; `merge-list` is a list of merges. */
   readonly purpose: 'value' | 'merge' | 'merge-list'
-  readonly items: Value[]
+  readonly items: ParsedValue[]
   readonly map: MapBuilder
   at: number
   key: { readonly scalar: ResolvedScalar | StringValue; readonly node: YamlNode } | undefined
@@ -50,55 +50,55 @@ interface ComposeFrame {
   height: number
   /** The value's non-text keys, by their text. */
   typed: Map<string, ResolvedScalar> | undefined
-  lost: OverwrittenValues | undefined
+  lost: ConflictingKeyValues | undefined
 }
 
 /**
  * Values of keys with the same text but different types, such as `1` and `1.0`. go-yaml keeps them apart and converts
  * all of them to JSON before one wins.
  */
-interface OverwrittenValues {
+interface ConflictingKeyValues {
   readonly types: Map<string, ResolvedScalar['type']>
-  readonly values: Map<string, Value>
+  readonly values: Map<string, ParsedValue>
 }
 
 /** A completed anchored collection. */
-interface AnchoredCollection {
-  readonly value: Value
+interface ComposedAnchorValue {
+  readonly value: ParsedValue
   readonly size: number
   readonly height: number
 }
 
-const unusedMapBuilder = new MapBuilder()
+const placeholderMapBuilder = new MapBuilder()
 
 /** The limit of Go's encoding/json. */
 const maxJsonDepth = 10_000
 
 class Composer {
   private readonly frames: ComposeFrame[] = []
-  private readonly finished = new Map<YamlNode, AnchoredCollection>()
+  private readonly finished = new Map<YamlNode, ComposedAnchorValue>()
   private readonly open = new Set<YamlNode>()
-  private readonly badKeys = new Map<Value, YamlError>()
-  private readonly withoutBadKeys = new Set<Value>()
+  private readonly badKeys = new Map<ParsedValue, YamlError>()
+  private readonly withoutBadKeys = new Set<ParsedValue>()
   private readonly typedKeys: NonStringKeysByMap = new Map()
   private readonly budget = new AliasBudget()
   private hasInfinite = false
-  private result: Value | undefined
+  private result: ParsedValue | undefined
   private height = 0
-  private readonly repeated: RepeatedKeys | undefined
+  private readonly repeated: RepeatedKeyCollector | undefined
 
-  constructor(repeated?: RepeatedKeys) {
+  constructor(repeated?: RepeatedKeyCollector) {
     this.repeated = repeated
   }
 
-  run(root: YamlNode): Value {
+  run(root: YamlNode): ParsedValue {
     this.visit(root)
     for (;;) {
       const frame = this.frames[this.frames.length - 1]
       if (!frame) break
       this.advance(frame)
     }
-    const value = this.result as Value
+    const value = this.result as ParsedValue
     if (this.repeated && this.repeated.found.length > 0) return value
     if (this.hasInfinite || this.badKeys.size > 0 || this.height > maxJsonDepth) {
       const rejection = findJsonConversionError(value, this.badKeys, maxJsonDepth)
@@ -133,7 +133,7 @@ class Composer {
     if (node.kind === 'alias') return this.follow(node)
     if (node.kind === 'string') return this.deliver(node, node, 0)
     if (node.kind === 'scalar') return this.deliver(this.scalarValue(node), node, 0)
-    this.push(node, 'value', node.kind === 'map' ? new MapBuilder() : unusedMapBuilder, false)
+    this.push(node, 'value', node.kind === 'map' ? new MapBuilder() : placeholderMapBuilder, false)
   }
 
   private follow(alias: AliasNode): void {
@@ -146,11 +146,11 @@ class Composer {
     if (finished) return this.deliver(finished.value, alias, finished.height)
     this.budget.enterAlias()
     this.budget.count(target)
-    this.push(target, 'value', target.kind === 'map' ? new MapBuilder() : unusedMapBuilder, true)
+    this.push(target, 'value', target.kind === 'map' ? new MapBuilder() : placeholderMapBuilder, true)
   }
 
   /** Counts an alias and returns its collection; undefined if it was only ever merged. */
-  private finishedTarget(alias: AliasNode): AnchoredCollection | undefined {
+  private finishedTarget(alias: AliasNode): ComposedAnchorValue | undefined {
     if (this.open.has(alias.target)) {
       throw new YamlError(`yaml: anchor '${alias.name}' value contains itself`, alias.start)
     }
@@ -159,7 +159,7 @@ class Composer {
     return finished
   }
 
-  private scalarValue(node: ScalarNode): Value {
+  private scalarValue(node: ScalarNode): ParsedValue {
     const value = toScalarValue(resolveScalar(node), node)
     if (value.kind === 'number' && !Number.isFinite(value.value)) this.hasInfinite = true
     return value
@@ -239,7 +239,7 @@ class Composer {
       owner.bad ??= frame.bad
       return
     }
-    const value: Value =
+    const value: ParsedValue =
       node.kind === 'map'
         ? frame.map.build(node.start, node.end)
         : { kind: 'list', start: node.start, end: node.end, items: trimSpareCapacity(frame.items) }
@@ -255,7 +255,7 @@ class Composer {
     this.deliver(value, node, height)
   }
 
-  private deliver(value: Value, node: YamlNode, height: number): void {
+  private deliver(value: ParsedValue, node: YamlNode, height: number): void {
     const frame = this.frames[this.frames.length - 1]
     if (!frame) {
       this.result = value
@@ -280,7 +280,7 @@ class Composer {
         this.recordOverwritten(scalar.value, 'str', this.owner().typed?.get(scalar.value)?.type, before)
       return
     }
-    const text = formatKey(scalar)
+    const text = formatResolvedKey(scalar)
     this.repeated?.note(frame.map, formatKeySyntax(scalar), node.start)
     if (text === undefined) {
       frame.bad ??= createUnsupportedKeyError(scalar, value, this.typedKeys, start)
@@ -297,7 +297,7 @@ class Composer {
     text: string,
     type: ResolvedScalar['type'],
     typeBefore: ResolvedScalar['type'] = 'str',
-    before: Value,
+    before: ParsedValue,
   ): void {
     const owner = this.owner()
     owner.lost ??= { types: new Map(), values: new Map() }

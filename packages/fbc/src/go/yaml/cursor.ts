@@ -4,7 +4,7 @@ import type { YamlMark } from './yaml-error.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Text that go-yaml's reader rejects. It reads in blocks, so the error comes before the scanner gets there. */
-export interface UnreadableText {
+export interface RejectedYamlText {
   readonly message: string
   /** Start of the block with the rejected character: reading it is the error. */
   readonly from: number
@@ -17,7 +17,7 @@ export class Cursor implements YamlMark {
   index = 0
   line = 0
   private lineStart = 0
-  private readonly unreadable: UnreadableText | undefined
+  private readonly unreadable: RejectedYamlText | undefined
   /**
    * A go-yaml bug: it looks for a byte order mark at the start of its buffer instead of the line. After a second mark
    * at the start it skips one character per line, until the buffer moves on.
@@ -26,12 +26,12 @@ export class Cursor implements YamlMark {
   /** need() has nothing to check before this index. */
   watched: number
 
-  constructor(text: string, unreadable?: UnreadableText) {
+  constructor(text: string, unreadable?: RejectedYamlText) {
     this.text = text
     this.size = text.length
     this.unreadable = unreadable
     this.skipsLineStarts = text.charCodeAt(0) === 0xfeff
-    this.watched = this.skipsLineStarts ? getFirstBlockLength(text) : (unreadable?.from ?? Infinity)
+    this.watched = this.skipsLineStarts ? getFirstReadBlockLength(text) : (unreadable?.from ?? Infinity)
   }
 
   get column(): number {
@@ -104,7 +104,7 @@ export class Cursor implements YamlMark {
 }
 
 /** Characters in go-yaml's first block of 512 bytes, less three for an initial byte order mark. */
-function getFirstBlockLength(text: string): number {
+function getFirstReadBlockLength(text: string): number {
   let bytes = 3
   let units = 0
   for (const character of text) {

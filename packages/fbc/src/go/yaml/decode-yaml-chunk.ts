@@ -1,11 +1,11 @@
-import { decodeStrictly } from '../utf8.ts'
+import { decodeUtf8Strictly } from '../utf8.ts'
 import type { YamlText } from './encoding.ts'
 import { decodeYaml, hasRejectedCharacter } from './encoding.ts'
 
 /** Normalizes line ends to line feeds, including one at the end. */
 export function decodeYamlChunk(bytes: Uint8Array): YamlText {
   if (bytes[0] !== 0xff && bytes[0] !== 0xfe) {
-    const text = decodeStrictly(bytes)
+    const text = decodeUtf8Strictly(bytes)
     if (text !== undefined && !text.startsWith('\ufeff')) {
       const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
       const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`

@@ -1,15 +1,15 @@
 // Decodes UTF-8, or UTF-16 with a byte order mark, like go-yaml's reader. Returns rejected bytes instead of throwing,
 // because they only matter if the scanner reads that far.
-import { decodeStrictly } from '../utf8.ts'
-import type { UnreadableText } from './cursor.ts'
+import { decodeUtf8Strictly } from '../utf8.ts'
+import type { RejectedYamlText } from './cursor.ts'
 
 export interface YamlText {
   readonly text: string
-  readonly unreadable: UnreadableText | undefined
+  readonly unreadable: RejectedYamlText | undefined
 }
 
 /** go-yaml decodes blocks of this many bytes before the scanner continues. */
-const blockBytes = 512
+const yamlReadBlockBytes = 512
 
 /** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
 const rejectedCharacterPattern = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
@@ -19,14 +19,15 @@ export function hasRejectedCharacter(text: string): boolean {
 }
 
 export function decodeYaml(bytes: Uint8Array): YamlText {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeInBlocks(bytes, 2, createUtf16Decoder(bytes, true))
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    return decodeYamlInBlocks(bytes, 2, createUtf16Decoder(bytes, true))
   if (bytes[0] === 0xfe && bytes[1] === 0xff)
-    return decodeInBlocks(bytes, 2, createUtf16Decoder(bytes, false))
+    return decodeYamlInBlocks(bytes, 2, createUtf16Decoder(bytes, false))
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   const body = hasMark ? bytes.subarray(3) : bytes
-  const text = decodeStrictly(body)
+  const text = decodeUtf8Strictly(body)
   if (text !== undefined && !rejectedCharacterPattern.test(text)) return { text, unreadable: undefined }
-  return decodeInBlocks(bytes, hasMark ? 3 : 0, createUtf8Decoder(bytes))
+  return decodeYamlInBlocks(bytes, hasMark ? 3 : 0, createUtf8Decoder(bytes))
 }
 
 /** Decodes one character at a byte offset; `end` is the end of the available bytes. */
@@ -36,15 +37,15 @@ type CharacterDecoder = (
 ) => { point: number; width: number } | 'incomplete' | { problem: string }
 
 /** Reads like go-yaml's reader, block by block, up to the first rejected character. */
-function decodeInBlocks(bytes: Uint8Array, start: number, decode: CharacterDecoder): YamlText {
+function decodeYamlInBlocks(bytes: Uint8Array, start: number, decode: CharacterDecoder): YamlText {
   let text = ''
   let at = start
-  let end = Math.min(blockBytes, bytes.length)
+  let end = Math.min(yamlReadBlockBytes, bytes.length)
   for (;;) {
     const from = text.length
     if (start !== 2) {
       // Fast path: nearly all blocks are valid and can be decoded whole.
-      const whole = decodeStrictly(bytes.subarray(at, end))
+      const whole = decodeUtf8Strictly(bytes.subarray(at, end))
       if (whole !== undefined && !rejectedCharacterPattern.test(whole)) {
         text += whole
         at = end
@@ -68,7 +69,7 @@ function decodeInBlocks(bytes: Uint8Array, start: number, decode: CharacterDecod
         start === 2 ? describeIncompleteUtf16(bytes.length - at) : 'incomplete UTF-8 octet sequence'
       return { text: `${text}\ufffd`, unreadable: { message, from: text.length, at: text.length } }
     }
-    end = Math.min(at + blockBytes, bytes.length)
+    end = Math.min(at + yamlReadBlockBytes, bytes.length)
   }
 }
 

@@ -1,27 +1,31 @@
 // Formats values like Go's %#v, for the two errors about keys that show the value.
 import { formatGoFloat } from '../number.ts'
 import { compareBytes, quoteLikeGo } from '../text.ts'
-import { printValue, type ValuePrinter } from '../print-value.ts'
-import type { ListValue, MapValue, NumberValue, Value } from '../tree.ts'
+import { formatValueWithLimit, type ValueFormatter } from '../print-value.ts'
+import type { ListValue, MapValue, NumberValue, ParsedValue } from '../tree.ts'
 import type { ResolvedScalar } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** More is not useful, and would expand alias bombs. */
-const maxLength = 1 << 20
+const maxGoSyntaxLength = 1 << 20
 
 const maxInt64 = 2n ** 63n - 1n
 
 /** For maps with non-text keys: those keys, by their text. */
-export type NonStringKeysByMap = Map<Value, ReadonlyMap<string, ResolvedScalar>>
+export type NonStringKeysByMap = Map<ParsedValue, ReadonlyMap<string, ResolvedScalar>>
 
-export function createInvalidKeyError(value: Value, typedKeys: NonStringKeysByMap, at: number): YamlError {
+export function createInvalidKeyError(
+  value: ParsedValue,
+  typedKeys: NonStringKeysByMap,
+  at: number,
+): YamlError {
   return new YamlError(`yaml: invalid map key: ${formatGoSyntax(value, typedKeys)}`, at)
 }
 
 /** For keys that JSON cannot have: null, or a 64-bit integer. */
 export function createUnsupportedKeyError(
   key: ResolvedScalar,
-  value: Value,
+  value: ParsedValue,
   typedKeys: NonStringKeysByMap,
   at: number,
 ): YamlError {
@@ -48,15 +52,15 @@ export function formatKeySyntax(key: ResolvedScalar): string {
   }
 }
 
-function formatGoSyntax(root: Value, typedKeys: NonStringKeysByMap): string {
+function formatGoSyntax(root: ParsedValue, typedKeys: NonStringKeysByMap): string {
   const printer = {
-    partsOf: (value: ListValue | MapValue) => getGoSyntaxParts(value, typedKeys),
+    partsOf: (value: ListValue | MapValue) => getGoSyntaxFormatParts(value, typedKeys),
     scalar: formatScalarSyntax,
   }
-  return printValue(root, printer, maxLength)
+  return formatValueWithLimit(root, printer, maxGoSyntaxLength)
 }
 
-function formatScalarSyntax(value: Parameters<ValuePrinter['scalar']>[0]): string {
+function formatScalarSyntax(value: Parameters<ValueFormatter['scalar']>[0]): string {
   switch (value.kind) {
     case 'null':
       return 'interface {}(nil)'
@@ -76,10 +80,10 @@ function formatIntegerSyntax({ text, isFloat }: NumberValue): string | undefined
   return number > maxInt64 ? `0x${number.toString(16)}` : text
 }
 
-function* getGoSyntaxParts(
+function* getGoSyntaxFormatParts(
   value: ListValue | MapValue,
   typedKeys: NonStringKeysByMap,
-): Generator<Value | string> {
+): Generator<ParsedValue | string> {
   let between = ''
   if (value.kind === 'list') {
     yield '[]interface {}{'
@@ -91,11 +95,11 @@ function* getGoSyntaxParts(
   } else {
     const typed = typedKeys.get(value)
     const entries = value.entries.map((entry) => ({
-      key: typed?.get(entry.key) ?? toStringKey(entry.key),
+      key: typed?.get(entry.key) ?? toResolvedStringKey(entry.key),
       inner: entry.value,
     }))
     yield 'map[interface {}]interface {}{'
-    for (const { key, inner } of entries.sort((a, b) => compareKeys(a.key, b.key))) {
+    for (const { key, inner } of entries.sort((a, b) => compareResolvedKeys(a.key, b.key))) {
       yield `${between}${formatKeySyntax(key)}:`
       yield inner
       between = ', '
@@ -104,15 +108,15 @@ function* getGoSyntaxParts(
   yield '}'
 }
 
-function toStringKey(key: string): ResolvedScalar {
+function toResolvedStringKey(key: string): ResolvedScalar {
   return { type: 'str', value: key }
 }
 
 /** Go sorts keys of several types by the addresses of the types: this is opm's order. */
-const keyTypeOrder: readonly ResolvedScalar['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
+const mapKeyTypeOrder: readonly ResolvedScalar['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
 
-function compareKeys(a: ResolvedScalar, b: ResolvedScalar): number {
-  if (a.type !== b.type) return keyTypeOrder.indexOf(a.type) - keyTypeOrder.indexOf(b.type)
+function compareResolvedKeys(a: ResolvedScalar, b: ResolvedScalar): number {
+  if (a.type !== b.type) return mapKeyTypeOrder.indexOf(a.type) - mapKeyTypeOrder.indexOf(b.type)
   if (a.type === 'str' && b.type === 'str') return compareBytes(a.value, b.value)
   return a.type === 'null' || b.type === 'null' ? 0 : Number(a.value) - Number(b.value)
 }

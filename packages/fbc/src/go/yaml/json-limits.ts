@@ -1,7 +1,7 @@
 // Rejects what YAML allows but JSON does not: odd keys, infinities, nesting beyond Go's limit.
 import { compareBytes } from '../text.ts'
 import { formatGoFloat } from '../number.ts'
-import type { Value } from '../tree.ts'
+import type { ParsedValue } from '../tree.ts'
 import { YamlError } from './yaml-error.ts'
 
 /**
@@ -9,15 +9,15 @@ import { YamlError } from './yaml-error.ts'
  * then nesting.
  */
 export function findJsonConversionError(
-  root: Value,
-  badKeys: ReadonlyMap<Value, YamlError>,
+  root: ParsedValue,
+  badKeys: ReadonlyMap<ParsedValue, YamlError>,
   maxDepth: number,
 ): YamlError | undefined {
   let infinite: YamlError | undefined
   let tooDeep: YamlError | undefined
-  const todo: { value: Value; depth: number }[] = [{ value: root, depth: 1 }]
+  const todo: { value: ParsedValue; depth: number }[] = [{ value: root, depth: 1 }]
   // Aliases share values, so a value is only checked again where it is nested deeper.
-  const maxDepthByValue = new Map<Value, number>()
+  const maxDepthByValue = new Map<ParsedValue, number>()
   for (let next = todo.pop(); next; next = todo.pop()) {
     const { value, depth } = next
     if (value.kind === 'number' && !Number.isFinite(value.value)) {
@@ -33,7 +33,7 @@ export function findJsonConversionError(
       tooDeep ??= new YamlError(`invalid character '${bracket}' exceeded max depth`, value.start, 'decoding')
       continue
     }
-    for (const child of getChildrenReversed(value)) todo.push({ value: child, depth: depth + 1 })
+    for (const child of getChildValuesReversed(value)) todo.push({ value: child, depth: depth + 1 })
   }
   return infinite ?? tooDeep
 }
@@ -42,11 +42,11 @@ export function findJsonConversionError(
  * Returns the error of a key below `root` that JSON cannot have, if any. Skips values in `clean` and adds valid ones.
  */
 export function findInvalidJsonKey(
-  root: Value,
-  badKeys: ReadonlyMap<Value, YamlError>,
-  clean: Set<Value>,
+  root: ParsedValue,
+  badKeys: ReadonlyMap<ParsedValue, YamlError>,
+  clean: Set<ParsedValue>,
 ): YamlError | undefined {
-  const seen: Value[] = []
+  const seen: ParsedValue[] = []
   const todo = [root]
   for (let value = todo.pop(); value; value = todo.pop()) {
     if ((value.kind !== 'list' && value.kind !== 'map') || clean.has(value)) continue
@@ -63,7 +63,7 @@ export function findInvalidJsonKey(
   return undefined
 }
 
-function getChildrenReversed(value: Value): Value[] {
+function getChildValuesReversed(value: ParsedValue): ParsedValue[] {
   if (value.kind === 'list') return [...value.items].reverse()
   if (value.kind !== 'map') return []
   return [...value.entries].sort((a, b) => compareBytes(b.key, a.key)).map((entry) => entry.value)

@@ -28,7 +28,7 @@ type ParserState =
   | 'flow-mapping-value'
   | 'flow-mapping-no-value'
 
-const collectionByOpeningToken: Partial<
+const collectionTypeByOpeningToken: Partial<
   Record<
     YamlTokenKind,
     { readonly node: 'list' | 'map'; readonly step: ParserState; readonly inBlockOnly: boolean }
@@ -84,7 +84,8 @@ class YamlParser {
       throw createParserError('did not find expected <document start>', start)
     this.scanner.take()
     const next = this.scanner.peek()
-    if (isOneOf(next, 'directive', 'document-start', 'document-end', 'stream-end')) this.addEmpty(next.index)
+    if (isTokenOfKind(next, 'directive', 'document-start', 'document-end', 'stream-end'))
+      this.addEmpty(next.index)
   }
 
   private readDirectives(): void {
@@ -144,7 +145,7 @@ class YamlParser {
     const token = this.scanner.peek()
     if (token.kind === 'block-entry') {
       this.scanner.take()
-      if (isOneOf(this.scanner.peek(), 'block-entry', 'block-end')) this.addEmpty(token.end)
+      if (isTokenOfKind(this.scanner.peek(), 'block-entry', 'block-end')) this.addEmpty(token.end)
       else this.parseNode(true, false)
     } else if (token.kind === 'block-end') {
       this.scanner.take()
@@ -158,7 +159,8 @@ class YamlParser {
     const token = this.scanner.peek()
     if (token.kind !== 'block-entry') return this.close()
     this.scanner.take()
-    if (isOneOf(this.scanner.peek(), 'block-entry', 'key', 'value', 'block-end')) this.addEmpty(token.end)
+    if (isTokenOfKind(this.scanner.peek(), 'block-entry', 'key', 'value', 'block-end'))
+      this.addEmpty(token.end)
     else this.parseNode(true, false)
   }
 
@@ -167,7 +169,7 @@ class YamlParser {
     if (token.kind === 'key') {
       frame.step = 'block-mapping-value'
       this.scanner.take()
-      if (isOneOf(this.scanner.peek(), 'key', 'value', 'block-end')) this.addEmpty(token.end)
+      if (isTokenOfKind(this.scanner.peek(), 'key', 'value', 'block-end')) this.addEmpty(token.end)
       else this.parseNode(true, true)
     } else if (token.kind === 'block-end') {
       this.scanner.take()
@@ -182,7 +184,7 @@ class YamlParser {
     frame.step = 'block-mapping-key'
     if (token.kind !== 'value') return this.addEmpty(token.index)
     this.scanner.take()
-    if (isOneOf(this.scanner.peek(), 'key', 'value', 'block-end')) this.addEmpty(token.end)
+    if (isTokenOfKind(this.scanner.peek(), 'key', 'value', 'block-end')) this.addEmpty(token.end)
     else this.parseNode(true, true)
   }
 
@@ -211,7 +213,7 @@ class YamlParser {
   private pairKey(frame: ParserFrame): void {
     const token = this.scanner.peek()
     frame.step = 'pair-value'
-    if (!isOneOf(token, 'value', 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
+    if (!isTokenOfKind(token, 'value', 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
     // libyaml drops the token that ended the empty key, regardless of its kind.
     this.scanner.take()
     this.addEmpty(token.end)
@@ -223,7 +225,7 @@ class YamlParser {
     if (token.kind === 'value') {
       this.scanner.take()
       token = this.scanner.peek()
-      if (!isOneOf(token, 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
+      if (!isTokenOfKind(token, 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
     }
     this.addEmpty(token.index)
   }
@@ -242,7 +244,7 @@ class YamlParser {
         frame.step = 'flow-mapping-value'
         this.scanner.take()
         token = this.scanner.peek()
-        if (isOneOf(token, 'value', 'flow-entry', 'flow-mapping-end')) return this.addEmpty(token.index)
+        if (isTokenOfKind(token, 'value', 'flow-entry', 'flow-mapping-end')) return this.addEmpty(token.index)
         return this.parseNode(false, false)
       }
       if (token.kind !== 'flow-mapping-end') {
@@ -260,7 +262,7 @@ class YamlParser {
     if (token.kind === 'value') {
       this.scanner.take()
       token = this.scanner.peek()
-      if (!isOneOf(token, 'flow-entry', 'flow-mapping-end')) return this.parseNode(false, false)
+      if (!isTokenOfKind(token, 'flow-entry', 'flow-mapping-end')) return this.parseNode(false, false)
     }
     this.addEmpty(token.index)
   }
@@ -286,7 +288,7 @@ class YamlParser {
     if (kind === 'scalar') {
       this.scanner.take()
       const { value, end } = token
-      if (tag === '' && anchor === '' && (!token.plain || isPlainText(value)))
+      if (tag === '' && anchor === '' && (!token.plain || isStringPlainScalar(value)))
         return this.put({ kind: 'string', start: index, end, value, quoted: !token.plain })
       const implicit = tag === '!' || (token.plain && tag === '')
       return this.add({ kind, start: index, end, tag, value, implicit, anchor })
@@ -294,7 +296,7 @@ class YamlParser {
     if (kind === 'block-entry' && mayBeIndentless) {
       return this.open('list', 'indentless-sequence-entry', index, anchor)
     }
-    const opening = collectionByOpeningToken[kind]
+    const opening = collectionTypeByOpeningToken[kind]
     if (opening && (inBlock || !opening.inBlockOnly)) {
       this.scanner.take()
       return this.open(opening.node, opening.step, index, anchor)
@@ -356,10 +358,10 @@ class YamlParser {
 }
 
 /** Returns whether a plain scalar is text and not a merge key. */
-function isPlainText(value: string): boolean {
+function isStringPlainScalar(value: string): boolean {
   return value !== '<<' && resolvePlainScalar(value).type === 'str'
 }
 
-function isOneOf(token: YamlToken, ...kinds: YamlTokenKind[]): boolean {
+function isTokenOfKind(token: YamlToken, ...kinds: YamlTokenKind[]): boolean {
   return kinds.includes(token.kind)
 }

@@ -4,7 +4,7 @@ import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { createScannerError } from './yaml-error.ts'
 
-export interface ScannedScalar {
+export interface ScannedPlainScalar {
   readonly value: string
   /** Before trailing whitespace. */
   readonly end: number
@@ -13,7 +13,7 @@ export interface ScannedScalar {
 }
 
 /** The cursor is on the first character. `indent` is the enclosing block's column. */
-export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): ScannedScalar {
+export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): ScannedPlainScalar {
   const { text, size } = cursor
   scalarBuilder.clear()
   let pieceStart = cursor.index
@@ -36,7 +36,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
         continue
       }
       if (c === 0x3a && isBlankOrEnd(at + 1 < size ? text.charCodeAt(at + 1) : 0)) break
-      if (inFlow && endsFlowScalar(c)) break
+      if (inFlow && isFlowScalarTerminator(c)) break
     }
     if (at > cursor.index) {
       if (newLine) {
@@ -95,9 +95,9 @@ function findTextAfterBlanks(cursor: Cursor, blank: number, inFlow: boolean): nu
   while (text.charCodeAt(at) === SPACE) at++
   if (at >= size || at + 4 > cursor.watched) return 0
   const c = text.charCodeAt(at)
-  return isBlankOrEnd(c) || c === 0x3a || c === 0x23 || (inFlow && endsFlowScalar(c)) ? 0 : at - 1
+  return isBlankOrEnd(c) || c === 0x3a || c === 0x23 || (inFlow && isFlowScalarTerminator(c)) ? 0 : at - 1
 }
 
-function endsFlowScalar(c: number): boolean {
+function isFlowScalarTerminator(c: number): boolean {
   return c === 0x2c || c === 0x3f || c === 0x5b || c === 0x5d || c === 0x7b || c === 0x7d
 }

@@ -1,7 +1,7 @@
 // Reads the first YAML document like opm's conversion to JSON. Never throws for invalid text.
 import { TextPositionLookup } from '../position-lookup.ts'
-import type { Value } from '../tree.ts'
-import { composeYamlDocument, RepeatedKeys } from './compose.ts'
+import type { ParsedValue } from '../tree.ts'
+import { composeYamlDocument, RepeatedKeyCollector } from './compose.ts'
 import { Cursor } from './cursor.ts'
 import type { YamlText } from './encoding.ts'
 import { parseDocument } from './parser.ts'
@@ -14,30 +14,30 @@ export interface ReadYamlOptions {
   readonly isStrict?: boolean
 }
 
-export type YamlResult =
+export type ReadYamlResult =
   | {
       readonly ok: true
       /** Undefined if there is no document; an empty document is null. */
-      readonly value: Value | undefined
+      readonly value: ParsedValue | undefined
       /** Start of the text after the document that go-yaml ignores, if any. */
       readonly unread: number | undefined
     }
   | { readonly ok: false; readonly error: YamlError }
 
-export function readYaml({ text, unreadable }: YamlText, options: ReadYamlOptions = {}): YamlResult {
+export function readYaml({ text, unreadable }: YamlText, options: ReadYamlOptions = {}): ReadYamlResult {
   try {
     const { root, next } = parseDocument(new YamlScanner(new Cursor(text, unreadable)))
-    const repeated = options.isStrict === true ? new RepeatedKeys() : undefined
+    const repeated = options.isStrict === true ? new RepeatedKeyCollector() : undefined
     const value = root && composeYamlDocument(root, repeated)
     if (repeated && repeated.found.length > 0) throw createRepeatedKeysError(text, repeated)
-    return { ok: true, value, unread: findUnreadOffset(text, next) }
+    return { ok: true, value, unread: findUnreadYamlOffset(text, next) }
   } catch (error) {
     if (error instanceof YamlError) return { ok: false, error }
     throw error
   }
 }
 
-function findUnreadOffset(text: string, next: YamlToken): number | undefined {
+function findUnreadYamlOffset(text: string, next: YamlToken): number | undefined {
   if (next.kind === 'stream-end') return undefined
   if (next.kind !== 'document-end' && next.kind !== 'document-start') return next.index
   // After `...`, only blank lines, comments and more markers are allowed.
@@ -46,7 +46,7 @@ function findUnreadOffset(text: string, next: YamlToken): number | undefined {
 }
 
 /** go-yaml reports all of them, each with the line of the later value. */
-function createRepeatedKeysError(text: string, { found }: RepeatedKeys): YamlError {
+function createRepeatedKeysError(text: string, { found }: RepeatedKeyCollector): YamlError {
   const positions = new TextPositionLookup(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
   const lines = found.map(
     ({ key, at }) => `  line ${positions.positionAt(at).line}: key ${key} already set in map`,

@@ -1,6 +1,6 @@
 // Resolves scalars like go-yaml v2 and its JSON conversion (YAML 1.1 booleans, octal, no base 60). Dates stay text.
 import { decodeBase64 } from '../base64.ts'
-import { decodeLikeGo } from '../utf8.ts'
+import { decodeUtf8LikeGo } from '../utf8.ts'
 import type { BoolValue, NullValue, NumberValue, StringValue } from '../tree.ts'
 import { formatGoFloat32, formatJsonNumber } from '../number.ts'
 import { getHexDigitValue, isDigit } from './characters.ts'
@@ -21,16 +21,25 @@ export type ResolvedScalar =
 
 const yamlTagPrefix = 'tag:yaml.org,2002:'
 
-const scalarByWord: ReadonlyMap<string, ResolvedScalar> = new Map<string, ResolvedScalar>([
-  ...toWordEntries(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
-  ...toWordEntries('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
-  ...toWordEntries('n N no No NO false False FALSE off Off OFF'.split(' '), { type: 'bool', value: false }),
-  ...toWordEntries(['.nan', '.NaN', '.NAN'], { type: 'float', value: NaN }),
-  ...toWordEntries(['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'], { type: 'float', value: Infinity }),
-  ...toWordEntries(['-.inf', '-.Inf', '-.INF'], { type: 'float', value: -Infinity }),
+const scalarByYamlWord: ReadonlyMap<string, ResolvedScalar> = new Map<string, ResolvedScalar>([
+  ...toScalarWordEntries(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
+  ...toScalarWordEntries('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
+  ...toScalarWordEntries('n N no No NO false False FALSE off Off OFF'.split(' '), {
+    type: 'bool',
+    value: false,
+  }),
+  ...toScalarWordEntries(['.nan', '.NaN', '.NAN'], { type: 'float', value: NaN }),
+  ...toScalarWordEntries(['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'], {
+    type: 'float',
+    value: Infinity,
+  }),
+  ...toScalarWordEntries(['-.inf', '-.Inf', '-.INF'], { type: 'float', value: -Infinity }),
 ])
 
-function toWordEntries(spellings: readonly string[], meaning: ResolvedScalar): [string, ResolvedScalar][] {
+function toScalarWordEntries(
+  spellings: readonly string[],
+  meaning: ResolvedScalar,
+): [string, ResolvedScalar][] {
   return spellings.map((spelling) => [spelling, meaning])
 }
 
@@ -45,27 +54,31 @@ export function resolveScalar(node: ScalarNode): ResolvedScalar {
       if (typeof decoded === 'number') {
         throw new YamlError('yaml: !!binary value contains invalid base64 data', node.start)
       }
-      return { type: 'str', value: decodeLikeGo(decoded) }
+      return { type: 'str', value: decodeUtf8LikeGo(decoded) }
     }
     case 'timestamp':
       if (isTimestamp(value)) return { type: 'str', value }
-      return requireType(node, 'timestamp', resolvePlainScalar(value))
+      return requireScalarType(node, 'timestamp', resolvePlainScalar(value))
     case 'float': {
       const found = resolvePlainScalar(value)
-      return requireType(node, 'float', found.type === 'int' ? { type: 'float', value: found.value } : found)
+      return requireScalarType(
+        node,
+        'float',
+        found.type === 'int' ? { type: 'float', value: found.value } : found,
+      )
     }
     case 'int':
-      return requireType(node, 'int', resolvePlainScalar(value))
+      return requireScalarType(node, 'int', resolvePlainScalar(value))
     case 'bool':
-      return requireType(node, 'bool', resolvePlainScalar(value))
+      return requireScalarType(node, 'bool', resolvePlainScalar(value))
     case 'null':
-      return requireType(node, 'null', resolvePlainScalar(value))
+      return requireScalarType(node, 'null', resolvePlainScalar(value))
     default:
       return { type: 'str', value }
   }
 }
 
-function requireType(node: ScalarNode, wanted: string, found: ResolvedScalar): ResolvedScalar {
+function requireScalarType(node: ScalarNode, wanted: string, found: ResolvedScalar): ResolvedScalar {
   const type = found.type === 'uint' ? 'int' : found.type
   if (type === wanted) return found
   throw new YamlError(`yaml: cannot decode !!${type} \`${node.value}\` as a !!${wanted}`, node.start)
@@ -74,22 +87,22 @@ function requireType(node: ScalarNode, wanted: string, found: ResolvedScalar): R
 export function resolvePlainScalar(text: string): ResolvedScalar {
   const first = text === '' ? 0 : text.charCodeAt(0)
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
-  if (!isNumeric && first !== 0x2e && first !== 0 && !canStartResolvedWord(first))
+  if (!isNumeric && first !== 0x2e && first !== 0 && !isResolvableWordStart(first))
     return { type: 'str', value: text }
-  const word = text.length <= 5 ? scalarByWord.get(text) : undefined
+  const word = text.length <= 5 ? scalarByYamlWord.get(text) : undefined
   if (word) return word
   if (isNumeric) return resolveNumber(text)
-  return first === 0x2e ? resolveLeadingPoint(text) : { type: 'str', value: text }
+  return first === 0x2e ? resolveFloatWithLeadingPeriod(text) : { type: 'str', value: text }
 }
 
 /** n, t, f, o, y in either case, and the tilde. */
-function canStartResolvedWord(c: number): boolean {
+function isResolvableWordStart(c: number): boolean {
   const lower = c | 0x20
   return lower === 0x6e || lower === 0x74 || lower === 0x66 || lower === 0x6f || lower === 0x79 || c === 0x7e
 }
 
 /** A number that starts with its point: underscores only between digits. */
-function resolveLeadingPoint(text: string): ResolvedScalar {
+function resolveFloatWithLeadingPeriod(text: string): ResolvedScalar {
   const misplaced = text.includes('_') && (/[^0-9]_|_[^0-9]|_$/.test(text) || text.startsWith('_'))
   const plain = text.includes('_') ? text.replaceAll('_', '') : text
   return (misplaced ? undefined : parseFloatScalar(plain)) ?? { type: 'str', value: text }
@@ -192,7 +205,7 @@ export function toScalarValue(resolved: ResolvedScalar, node: ScalarNode): Scala
     case 'float': {
       const text = formatJsonNumber(resolved.value)
       const number = { kind: 'number' as const, start, end, value: resolved.value, text }
-      return integerPattern.test(text) ? { ...number, isFloat: true } : number
+      return decimalIntegerPattern.test(text) ? { ...number, isFloat: true } : number
     }
     case 'int':
     case 'uint':
@@ -200,10 +213,10 @@ export function toScalarValue(resolved: ResolvedScalar, node: ScalarNode): Scala
   }
 }
 
-const integerPattern = /^-?\d+$/
+const decimalIntegerPattern = /^-?\d+$/
 
 /** The text of a scalar as a key. Undefined for null and integers beyond 63 bits, which are rejected. */
-export function formatKey(resolved: ResolvedScalar): string | undefined {
+export function formatResolvedKey(resolved: ResolvedScalar): string | undefined {
   switch (resolved.type) {
     case 'null':
     case 'uint':

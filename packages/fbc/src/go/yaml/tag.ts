@@ -20,7 +20,7 @@ const charactersAfterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)
 
 export function scanAnchor(cursor: Cursor): string {
   cursor.skip()
-  const name = scanWord(cursor)
+  const name = scanYamlWord(cursor)
   const next = cursor.peek()
   if (name === '' || !(isBlankOrEnd(next) || charactersAfterAnchor.has(next))) {
     throw createScannerError('did not find expected alphabetic or numeric character', cursor)
@@ -61,7 +61,7 @@ export type YamlDirective =
 
 export function scanDirective(cursor: Cursor): YamlDirective {
   cursor.skip()
-  const name = scanWord(cursor)
+  const name = scanYamlWord(cursor)
   if (name === '') throw createScannerError('could not find expected directive name', cursor)
   if (!isBlankOrEnd(cursor.peek())) {
     throw createScannerError('found unexpected non-alphabetical character', cursor)
@@ -120,7 +120,7 @@ function scanTagHandle(cursor: Cursor, inDirective: boolean): string {
   cursor.need(1)
   if (cursor.peek() !== BANG) throw createScannerError("did not find expected '!'", cursor)
   cursor.skip()
-  const handle = `!${scanWord(cursor)}`
+  const handle = `!${scanYamlWord(cursor)}`
   if (cursor.peek() === BANG) {
     cursor.skip()
     return `${handle}!`
@@ -171,7 +171,7 @@ function scanUriEscape(cursor: Cursor): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes))
 }
 
-function scanWord(cursor: Cursor): string {
+function scanYamlWord(cursor: Cursor): string {
   const start = cursor.index
   cursor.need(1)
   while (isWordCharacter(cursor.peek())) skipCharacter(cursor)

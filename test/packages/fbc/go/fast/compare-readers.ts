@@ -10,8 +10,8 @@ import {
 import { splitYamlChunks } from '../../../../../packages/fbc/src/go/yaml/chunks.ts'
 import { decodeYamlChunk } from '../../../../../packages/fbc/src/go/yaml/decode-yaml-chunk.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
-import type { Value } from '../../../../../packages/fbc/src/go/tree.ts'
-import { ByteOffsets, decodeLikeGo } from '../../../../../packages/fbc/src/go/utf8.ts'
+import type { ParsedValue } from '../../../../../packages/fbc/src/go/tree.ts'
+import { ByteOffsets, decodeUtf8LikeGo } from '../../../../../packages/fbc/src/go/utf8.ts'
 import { readYaml } from '../../../../../packages/fbc/src/go/yaml/read-yaml.ts'
 
 export interface ReaderComparison {
@@ -25,7 +25,7 @@ export function compareReaders(bytes: Uint8Array): ReaderComparison {
   let documents = 0
   let fast = 0
   const reader = new RegularYamlReader(bytes)
-  for (const { start, end, badSeparator } of splitYamlChunks(bytes, 0, 0, decodeLikeGo)) {
+  for (const { start, end, badSeparator } of splitYamlChunks(bytes, 0, 0, decodeUtf8LikeGo)) {
     documents++
     const regular = reader.read(start)
     if (regular === undefined) continue
@@ -62,7 +62,7 @@ export function compareJsonReaders(bytes: Uint8Array): ReaderComparison {
   let documents = 0
   let fast = 0
   const reader = new RegularJsonReader(bytes)
-  const text = decodeLikeGo(bytes)
+  const text = decodeUtf8LikeGo(bytes)
   const offsets = new ByteOffsets(bytes, text)
   const positions = bytes.every((byte) => byte < 0x80)
   for (let at = skipJsonSpace(text, 0); at < text.length; at = skipJsonSpace(text, at)) {
@@ -103,7 +103,7 @@ function tryReadJson(text: string, at: number): ReadJsonResult | undefined {
   }
 }
 
-function normalizeParsedValue(value: Value, offset: number, positions: boolean): unknown {
+function normalizeParsedValue(value: ParsedValue, offset: number, positions: boolean): unknown {
   const at = positions ? [value.start - offset, value.end - offset] : []
   switch (value.kind) {
     case 'map': {

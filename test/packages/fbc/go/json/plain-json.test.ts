@@ -4,11 +4,11 @@ import { assembleCatalog } from '../../../../../packages/fbc/src/facts/assemble-
 import { toPlainJson } from '../../../../../packages/fbc/src/go/json/plain-json.ts'
 import { parseCatalogFile } from '../../../../../packages/fbc/src/load/parse-catalog-file.ts'
 import { parseDocumentTree } from '../../../../../packages/fbc/src/go/read-tree.ts'
-import type { Value } from '../../../../../packages/fbc/src/go/tree.ts'
+import type { ParsedValue } from '../../../../../packages/fbc/src/go/tree.ts'
 import { validateCatalog } from '../../../../../packages/fbc/src/model/validate-catalog.ts'
 
 const encodeText = (text: string) => new TextEncoder().encode(text)
-const parseJsonValue = (text: string) => parseDocumentTree(encodeText(text))?.value as Value
+const parseJsonValue = (text: string) => parseDocumentTree(encodeText(text))?.value as ParsedValue
 
 describe('a value as data', () => {
   test('is the whole value', () => {

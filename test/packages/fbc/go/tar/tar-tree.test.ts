@@ -1,13 +1,15 @@
 // Archives as Go's archive/tar writes them: what is unusual about names, against bytes that Go 1.26 wrote.
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { joinPieces } from '../../../../../packages/fbc/src/go/tar/byte-pieces.ts'
+import { joinByteChunks } from '../../../../../packages/fbc/src/go/tar/byte-pieces.ts'
 import { packTarTree } from '../../../../../packages/fbc/src/go/tar/tar-tree.ts'
 
 const encoder = new TextEncoder()
 const createTarFile = (path: string, text = '') => ({ path, pieces: [encoder.encode(text)] })
 const createArchive = (...files: ReturnType<typeof createTarFile>[]) =>
-  joinPieces([...packTarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path))])
+  joinByteChunks([
+    ...packTarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path)),
+  ])
 const listTarNames = (bytes: Uint8Array) => {
   const names: string[] = []
   for (let at = 0; at < bytes.length; at += 512) {
