@@ -16,11 +16,11 @@ import { reportMissingImages } from './report-missing-images.ts'
 import { pruneMatchedImageTags, imageReferencesPerScanPart, runScanSlice } from './scan-slice.ts'
 import {
   findDueScanType,
-  deleteScanParts,
+  deleteScanBatches,
   computeNextScanDueAtMs,
   readScanState,
   findImageReferencesToRecheck,
-  writeScanParts,
+  writeScanBatches,
   writeScanState,
   type PendingScanReference,
   type ScanSchedule,
@@ -131,8 +131,8 @@ async function startScanPass(state: ScanState, ctx: JobContext<StateStore>): Pro
     settled: 0,
     hosts: {},
   }
-  await deleteScanParts(app.store, forge.repository)
-  if (parts.size > 0) await writeScanParts(app.store, forge.repository, pass, parts)
+  await deleteScanBatches(app.store, forge.repository)
+  if (parts.size > 0) await writeScanBatches(app.store, forge.repository, pass, parts)
   if (named?.left === 0) await pruneMatchedImageTags(app.store, forge.repository, references)
   const still = new Set(references)
   const missingImages =

@@ -11,7 +11,7 @@ import {
 import type { ImageLookupAnswer } from '../checks/questions.ts'
 import { forEachInParallel } from '../catalogs/gather-answers.ts'
 import type { PendingScanReference, RegistryHostState, ScanState, ImageScanPass } from './scan-state.ts'
-import { readScanPart, writeScanParts } from './scan-state.ts'
+import { readScanBatch, writeScanBatches } from './scan-state.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import type { PageRecords, RecordedImageReference } from '../ports/page-records.ts'
 import { defineStateNamespace, type StateStore } from '../ports/state.ts'
@@ -71,7 +71,7 @@ export async function runScanSlice(
     .sleep(scanSliceAbortTimeoutMs, ended.signal)
     .then(() => (ended.signal.aborted ? undefined : calling.abort()))
   await forEachInParallel(
-    await readScanPart(store, forge.repository, pass, pass.next),
+    await readScanBatch(store, forge.repository, pass, pass.next),
     maxConcurrentImageChecks,
     async (one) => {
       const host = parseRegistryHost(one.reference)
@@ -106,7 +106,7 @@ export async function runScanSlice(
   const parts = new Map<number, readonly PendingScanReference[]>()
   if (untouched.length > 0) parts.set(pass.next, untouched)
   if (later.length > 0) parts.set(pass.parts, later)
-  if (parts.size > 0) await writeScanParts(store, forge.repository, pass, parts)
+  if (parts.size > 0) await writeScanBatches(store, forge.repository, pass, parts)
   const moved: ImageScanPass = {
     ...pass,
     parts: pass.parts + (later.length > 0 ? 1 : 0),

@@ -150,14 +150,14 @@ export interface PendingScanReference {
   readonly tries: number
 }
 
-const scanPartSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
+const scanBatchSchema = z.array(z.object({ reference: z.string(), tries: z.number() }))
 const scanPartStateNamespace = defineStateNamespace<readonly PendingScanReference[]>('scan part', {
   version: 1,
-  read: (stored) => scanPartSchema.safeParse(stored).data,
+  read: (stored) => scanBatchSchema.safeParse(stored).data,
 })
 const formatScanPartKey = (pass: ImageScanPass, index: number) => `${pass.startedAt} ${index}`
 
-export async function readScanPart(
+export async function readScanBatch(
   store: StateStore,
   repository: RepositoryName,
   pass: ImageScanPass,
@@ -166,7 +166,7 @@ export async function readScanPart(
   return (await store.readState(scanPartStateNamespace, repository, formatScanPartKey(pass, index))) ?? []
 }
 
-export async function writeScanParts(
+export async function writeScanBatches(
   store: StateStore,
   repository: RepositoryName,
   pass: ImageScanPass,
@@ -176,6 +176,6 @@ export async function writeScanParts(
   await store.writeState(scanPartStateNamespace, repository, values)
 }
 
-export async function deleteScanParts(store: StateStore, repository: RepositoryName): Promise<void> {
+export async function deleteScanBatches(store: StateStore, repository: RepositoryName): Promise<void> {
   await store.retainState(scanPartStateNamespace, repository, [])
 }

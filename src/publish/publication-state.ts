@@ -91,7 +91,7 @@ export const rollbackRequestStateNamespace = defineStateNamespace<RollbackReques
 })
 
 /** What was last shown on GitHub, so that it is written once. */
-const reportedPublicationsSchema = z.object({
+const postedPublicationsSchema = z.object({
   checks: z.record(z.string(), z.string()),
   deployments: z.record(z.string(), z.string()),
   answers: z.record(z.string(), z.number()),
@@ -99,11 +99,11 @@ const reportedPublicationsSchema = z.object({
   /** When each configuration problem was first seen. */
   problems: z.record(z.string(), z.number()),
 })
-export type ReportedPublications = Readonly<z.infer<typeof reportedPublicationsSchema>>
+export type ReportedPublications = Readonly<z.infer<typeof postedPublicationsSchema>>
 export const reportedPublicationsStateNamespace = defineStateNamespace<ReportedPublications>(
   'shown publications',
   {
     version: 1,
-    read: (stored) => reportedPublicationsSchema.safeParse(stored).data,
+    read: (stored) => postedPublicationsSchema.safeParse(stored).data,
   },
 )

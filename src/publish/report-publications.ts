@@ -66,7 +66,7 @@ export async function reportBuildProgress(
 ): Promise<void> {
   const { catalog, image, tags } = publication
   const state = by === undefined ? { kind: 'building' as const } : { kind: 'superseded' as const, by }
-  await publishPublicationCheckRun(commit, [{ root: catalog.root, image, tags, state }], [], ctx)
+  await reportPublicationCheckRun(commit, [{ root: catalog.root, image, tags, state }], [], ctx)
 }
 
 export async function reportPublications(
@@ -179,13 +179,13 @@ async function reportPublicationCheckRuns(
       ? [deploymentRejectedMessage]
       : []
     const digest = computeJsonDigest([views, notes])
-    if (shown.checks[commit] !== digest) await publishPublicationCheckRun(commit, views, notes, ctx)
+    if (shown.checks[commit] !== digest) await reportPublicationCheckRun(commit, views, notes, ctx)
     checks[commit] = digest
   }
   return checks
 }
 
-async function publishPublicationCheckRun(
+async function reportPublicationCheckRun(
   commit: CommitSha,
   views: Parameters<typeof renderPublishCheck>[0],
   notes: readonly string[],
@@ -268,7 +268,7 @@ async function reportPublicationsToPull(
       ...toPublishedImageView(status),
       state: { kind: 'superseded' as const, by },
     }))
-    await publishPublicationCheckRun(merge.commit, views, [], ctx)
+    await reportPublicationCheckRun(merge.commit, views, [], ctx)
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     ctx.app.log.warn({ err: error, pull }, 'GitHub rejected the comment on a merged pull request')

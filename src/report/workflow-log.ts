@@ -11,12 +11,12 @@ const workflowCommandBySeverity: Readonly<Record<Severity, string>> = {
   warning: 'warning',
   info: 'notice',
 }
-const severities = Object.keys(workflowCommandBySeverity) as readonly Severity[]
+const severitiesInLogOrder = Object.keys(workflowCommandBySeverity) as readonly Severity[]
 
 /** Lines for standard output. Findings without a location or beyond the limit are only logged. */
 export function formatWorkflowLog(findings: readonly Finding[]): readonly string[] {
   const sorted = findings.filter(({ overridden }) => overridden === undefined).toSorted(compareFindings)
-  return severities.flatMap((severity) => {
+  return severitiesInLogOrder.flatMap((severity) => {
     const those = sorted.filter((finding) => finding.severity === severity)
     const shown = those.filter(({ at }) => at !== undefined).slice(0, maxAnnotationsPerKind)
     return [

@@ -1,6 +1,6 @@
 // Injected faults: answers that fail, never arrive, arrive after the action, or are outdated.
 
-export interface FaultRequest {
+export interface FaultInjectionRequest {
   readonly method: string
   /**
    * As in GitHub's documentation, `/repos/{owner}/{repo}/pulls`. Git's paths are
@@ -13,7 +13,7 @@ export interface FaultRequest {
 }
 
 /** `METHOD /template`, or any predicate on the request. */
-export type FaultMatcher = string | ((request: FaultRequest) => boolean)
+export type FaultMatcher = string | ((request: FaultInjectionRequest) => boolean)
 
 export type FaultOutcome =
   /** Answered this way, without any effect. */
@@ -26,18 +26,18 @@ export type FaultOutcome =
   | { readonly disconnect: 'before' | 'after' }
 
 interface InjectedFault {
-  readonly matches: (request: FaultRequest) => boolean
+  readonly matches: (request: FaultInjectionRequest) => boolean
   readonly outcome: FaultOutcome
   remaining: number
 }
 
-function toFaultPredicate(matcher: FaultMatcher): (request: FaultRequest) => boolean {
+function toFaultPredicate(matcher: FaultMatcher): (request: FaultInjectionRequest) => boolean {
   return typeof matcher === 'string' ? (it) => `${it.method} ${it.template}` === matcher : matcher
 }
 
 export class FaultInjector {
   readonly #faults: InjectedFault[] = []
-  readonly #lagging: ((request: FaultRequest) => boolean)[] = []
+  readonly #lagging: ((request: FaultInjectionRequest) => boolean)[] = []
 
   /** Makes the next `times` matching requests fail this way. Returns a function that cancels it. */
   fail(matcher: FaultMatcher, outcome: FaultOutcome, times = 1): () => void {
@@ -58,13 +58,13 @@ export class FaultInjector {
     }
   }
 
-  take(request: FaultRequest): FaultOutcome | undefined {
+  take(request: FaultInjectionRequest): FaultOutcome | undefined {
     const fault = this.#faults.find((it) => it.remaining > 0 && it.matches(request))
     if (fault !== undefined) fault.remaining -= 1
     return fault?.outcome
   }
 
-  lags(request: FaultRequest): boolean {
+  lags(request: FaultInjectionRequest): boolean {
     return request.method === 'GET' && this.#lagging.some((matches) => matches(request))
   }
 

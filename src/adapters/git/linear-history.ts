@@ -6,7 +6,7 @@ import { isGitError } from './git-error.ts'
 import type { GitObjects } from './object-reader.ts'
 
 /** Each read is a round trip to git. */
-const maxLinearCommits = 32
+const maxLinearHistoryCommits = 32
 
 /**
  * From `head` down to `base` exclusive, newest first. Each commit has the next as its only parent and the last has
@@ -20,7 +20,7 @@ export async function readLinearHistory(
   const line: CommitSha[] = []
   try {
     for (let at = head; at !== base;) {
-      if (line.length === maxLinearCommits) return undefined
+      if (line.length === maxLinearHistoryCommits) return undefined
       line.push(at)
       const { parents } = await readCommit(objects, at)
       const [parent, ...more] = parents

@@ -153,7 +153,7 @@ function toSnapshot(
   maxEntries = Infinity,
 ): PullSnapshot {
   const { comments: _count, ...facts } = toRestPullFields(pull)
-  const excess = describeExcessPullEntries(getCommentCount(pull), reviews.length, maxEntries)
+  const excess = describeExcessCommentsAndReviews(getCommentCount(pull), reviews.length, maxEntries)
   return {
     repository,
     ...facts,
@@ -227,7 +227,7 @@ async function readReviews(
   })
 }
 
-function describeExcessPullEntries(
+function describeExcessCommentsAndReviews(
   comments: number,
   reviews: number,
   maxEntries: number,

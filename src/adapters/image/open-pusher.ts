@@ -7,7 +7,7 @@ import { createAuthorizedRegistryExchange } from '../registry/auth/authorized-ex
 import { createCancelableClock } from '../registry/transport/closable-clock.ts'
 import type { CredentialSource } from '../registry/auth/credentials.ts'
 import type { EgressOptions } from '../registry/transport/egress-policy.ts'
-import { getEndpoints, type RegistryEndpoint } from '../registry/endpoints.ts'
+import { getRegistryEndpoints, type RegistryEndpoint } from '../registry/endpoints.ts'
 import type { ResolveHostname } from '../registry/transport/guarded-connector.ts'
 import { manifestAcceptHeader } from '../registry/manifest.ts'
 import {
@@ -308,7 +308,7 @@ export function openPusher(options: PusherOptions): Pusher {
 
   return {
     async push({ host, repository, blobs, manifests, tags }, signal) {
-      const [endpoint] = getEndpoints({ host, repository }, [])
+      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
       const errand: Errand = { endpoint, signal }
       const outcomes = { present: 0, mounted: 0, uploaded: 0 }
       try {
@@ -336,7 +336,7 @@ export function openPusher(options: PusherOptions): Pusher {
       }
     },
     async listTags({ host, repository }, signal) {
-      const [endpoint] = getEndpoints({ host, repository }, [])
+      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
       const found = new Set<string>()
       // Amazon's registries reject more than a thousand tags per request.
       let path: string | URL = 'tags/list?n=1000'
@@ -358,7 +358,7 @@ export function openPusher(options: PusherOptions): Pusher {
       throw new RegistryError('too-large', `the tag list of ${endpoint.name}/${repository} does not end`)
     },
     async listReferrers({ host, repository }, digest, signal) {
-      const [endpoint] = getEndpoints({ host, repository }, [])
+      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
       const found: unknown[] = []
       let path: string | URL = `referrers/${digest}`
       try {
@@ -386,7 +386,7 @@ export function openPusher(options: PusherOptions): Pusher {
       )
     },
     async deleteManifest({ host, repository }, digest, signal) {
-      const [endpoint] = getEndpoints({ host, repository }, [])
+      const [endpoint] = getRegistryEndpoints({ host, repository }, [])
       const path = `manifests/${digest}`
       const request = { endpoint, path, headers: {}, bodyLimit: maxRegistryReplyBytes, redirects: 0, signal }
       try {

@@ -49,7 +49,7 @@ const imageAnswerSchema = z.union([
   }),
 ])
 // Increment the version when the meaning of an answer changes.
-const imageAnswerCacheNamespace = defineCacheNamespace<ImageLookupAnswer>('image-answers', {
+const imageResponseCacheNamespace = defineCacheNamespace<ImageLookupAnswer>('image-answers', {
   version: 2,
   read: (stored) => imageAnswerSchema.safeParse(stored).data,
 })
@@ -75,7 +75,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
   async function resolveAll(references: readonly string[], signal?: AbortSignalLike) {
     const keys = new Map<string, string>()
     for (const reference of new Set(references)) keys.set(reference, await computeCacheKey(reference))
-    const known = await options.store.getCached(imageAnswerCacheNamespace, [...keys.values()])
+    const known = await options.store.getCached(imageResponseCacheNamespace, [...keys.values()])
     const answers = new Map<string, ImageLookupAnswer>()
     const fresh = new Map<number, Map<string, ImageLookupAnswer>>()
     await Promise.all(
@@ -89,7 +89,8 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
         fresh.set(life, group.set(key, answer))
       }),
     )
-    for (const [life, values] of fresh) await options.store.putCached(imageAnswerCacheNamespace, values, life)
+    for (const [life, values] of fresh)
+      await options.store.putCached(imageResponseCacheNamespace, values, life)
     return references.map((reference) => answers.get(reference) as ImageLookupAnswer)
   }
 
@@ -97,7 +98,7 @@ export function createCachedRegistry(registry: ImageRegistry, options: RegistryC
     const life = getImageAnswerTtl(reference, answer, lives)
     if (life !== undefined)
       await options.store.putCached(
-        imageAnswerCacheNamespace,
+        imageResponseCacheNamespace,
         new Map([[await computeCacheKey(reference), answer]]),
         life,
       )

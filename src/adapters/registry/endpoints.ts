@@ -37,7 +37,7 @@ export interface RegistryEndpoint {
  * The registry itself is last. Only the rule with the longest match counts. Throws a RegistryError `blocked` if that
  * rule says so.
  */
-export function getEndpoints(
+export function getRegistryEndpoints(
   reference: ImageReference,
   rules: readonly RegistryConfRule[],
 ): readonly [...RegistryEndpoint[], RegistryEndpoint] {
@@ -55,14 +55,14 @@ export function getEndpoints(
   const mirrors = (rule?.mirrors ?? []).filter((mirror) => ['all', wanted].includes(mirror.for ?? 'all'))
   return [
     ...mirrors.map((mirror) => ({
-      ...toEndpointLocation(mirror.location, mirror.namespaceQuery ? reference.repository : below),
+      ...splitEndpointLocation(mirror.location, mirror.namespaceQuery ? reference.repository : below),
       query: mirror.namespaceQuery ? `?ns=${encodeURIComponent(reference.host)}` : '',
       isMirror: true,
     })),
     {
       ...(rule?.location === undefined
-        ? toEndpointLocation(reference.host, reference.repository)
-        : toEndpointLocation(rule.location, below)),
+        ? splitEndpointLocation(reference.host, reference.repository)
+        : splitEndpointLocation(rule.location, below)),
       query: '',
       isMirror: false,
     },
@@ -79,7 +79,7 @@ function getRulePrefixMatchLength(name: string, prefix: string): number {
   return name === whole || name.startsWith(`${whole}/`) ? whole.length : 0
 }
 
-function toEndpointLocation(
+function splitEndpointLocation(
   location: string,
   below: string,
 ): Pick<RegistryEndpoint, 'name' | 'host' | 'repository'> {

@@ -11,7 +11,7 @@ import { createCancelableClock } from './transport/closable-clock.ts'
 import { computeCredentialIdentity } from './auth/credential-identity.ts'
 import { findCredential, type CredentialSource } from './auth/credentials.ts'
 import type { EgressOptions } from './transport/egress-policy.ts'
-import { getEndpoints, type RegistryEndpoint, type RegistryConfRule } from './endpoints.ts'
+import { getRegistryEndpoints, type RegistryEndpoint, type RegistryConfRule } from './endpoints.ts'
 import type { ResolveHostname } from './transport/guarded-connector.ts'
 import {
   manifestAcceptHeader,
@@ -278,7 +278,7 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
     if (reference.digest !== undefined && !isStrongDigest(reference.digest))
       throw new RegistryError('unsupported', 'its digest is neither sha256 nor sha512')
     const failures: string[] = []
-    for (const endpoint of getEndpoints(reference, options.rules ?? [])) {
+    for (const endpoint of getRegistryEndpoints(reference, options.rules ?? [])) {
       try {
         return await work(endpoint)
       } catch (error) {
@@ -317,7 +317,7 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
       if (!reference) return 'anonymous'
       let endpoints: readonly RegistryEndpoint[]
       try {
-        endpoints = getEndpoints(reference, options.rules ?? [])
+        endpoints = getRegistryEndpoints(reference, options.rules ?? [])
       } catch {
         return 'blocked'
       }
@@ -339,7 +339,7 @@ export function openRegistryClient(options: RegistryClientOptions): RegistryClie
       const { shown = [], closedHosts = [], credentials = [], rules = [] } = options
       if (shown.length > 0 && isAllowedRegistry(reference, shown)) return true
       try {
-        for (const { name, repository } of getEndpoints(reference, rules)) {
+        for (const { name, repository } of getRegistryEndpoints(reference, rules)) {
           if (closedHosts.some((host) => host === name || host === name.replace(/:\d+$/, ''))) return false
           if ((await findCredential(credentials, name, repository)).kind !== 'anonymous') return false
         }

@@ -2,10 +2,10 @@
 import { defineRule } from '@catalog-bot/findings/rule'
 import { formatTruncatedNames } from '../validation/format-names.ts'
 
-const bundleDirectoryRule = { check: 'validation', judges: 'pull request', since: '0.1.0' } as const
+const bundleDirectoryRuleDefaults = { check: 'validation', judges: 'pull request', since: '0.1.0' } as const
 
 export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced: string; itself: boolean }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-edge-to-nowhere',
   overridable: true,
   severity: 'warning',
@@ -20,7 +20,7 @@ export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced:
 })
 
 export const bundleDirectoryNameTaken = defineRule<{ name: string; other: string; hasTemplates: boolean }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-name-taken',
   overridable: true,
   severity: 'error',
@@ -39,7 +39,7 @@ export const bundleDirectoryOfOtherPackage = defineRule<{
   package: string
   known: readonly string[]
 }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-of-other-package',
   overridable: true,
   severity: 'error',
@@ -52,7 +52,7 @@ export const bundleDirectoryOfOtherPackage = defineRule<{
 })
 
 export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; version: string }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-of-other-version',
   overridable: true,
   severity: 'warning',
@@ -65,7 +65,7 @@ export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; ver
 })
 
 export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-skips-unknown',
   overridable: true,
   severity: 'warning',
@@ -78,7 +78,7 @@ export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: r
 })
 
 export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: string; others: number }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-unconnected',
   overridable: true,
   severity: 'warning',
@@ -91,7 +91,7 @@ export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: st
 })
 
 export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'bundle-directory-upgrade-loop',
   overridable: true,
   severity: 'error',
@@ -104,7 +104,7 @@ export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }
 })
 
 export const missingDefaultChannel = defineRule<{ channel: string; channels: readonly string[] }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'default-channel-nowhere',
   overridable: true,
   severity: 'error',
@@ -117,7 +117,7 @@ export const missingDefaultChannel = defineRule<{ channel: string; channels: rea
 })
 
 export const malformedPackageSettings = defineRule<{ file: string; problem: string }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'malformed-package-settings',
   severity: 'warning',
   title: 'Package settings are valid',
@@ -129,7 +129,7 @@ export const malformedPackageSettings = defineRule<{ file: string; problem: stri
 })
 
 export const noUpdateGraph = defineRule<{ file: string }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'no-update-graph',
   overridable: true,
   severity: 'warning',
@@ -142,7 +142,7 @@ export const noUpdateGraph = defineRule<{ file: string }>({
 })
 
 export const releaseConfigMismatch = defineRule<{ problem: string }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'release-config-mismatch',
   overridable: true,
   severity: 'warning',
@@ -155,7 +155,7 @@ export const releaseConfigMismatch = defineRule<{ problem: string }>({
 })
 
 export const removedBundleInUse = defineRule<{ name: string; by: readonly string[] }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'removed-bundle-in-use',
   overridable: true,
   severity: 'warning',
@@ -168,7 +168,7 @@ export const removedBundleInUse = defineRule<{ name: string; by: readonly string
 })
 
 export const unconventionalBundleName = defineRule<{ name: string; wanted: string }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'unconventional-bundle-name',
   overridable: true,
   severity: 'warning',
@@ -181,7 +181,7 @@ export const unconventionalBundleName = defineRule<{ name: string; wanted: strin
 })
 
 export const unknownPackageSetting = defineRule<{ file: string; key: string; known?: string }>({
-  ...bundleDirectoryRule,
+  ...bundleDirectoryRuleDefaults,
   id: 'unknown-package-setting',
   overridable: true,
   severity: 'warning',

@@ -3,10 +3,10 @@ import { type PullClosedByPush, maxIncomingCommits } from '../../pull-request/in
 import { defineRule } from '@catalog-bot/findings/rule'
 import { formatOmittedCountSuffix } from './format-more.ts'
 
-const commitRule = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
+const commitRuleDefaults = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
 
 export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; heldBack?: string }>({
-  ...commitRule,
+  ...commitRuleDefaults,
   id: 'closes-other-pull',
   severity: 'error',
   network: true,
@@ -28,7 +28,7 @@ export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
 })
 
 export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['by']; isKept: boolean }>({
-  ...commitRule,
+  ...commitRuleDefaults,
   id: 'lands-other-pull',
   severity: 'warning',
   network: true,
@@ -50,7 +50,7 @@ export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
 })
 
 export const oversizedFileInHistory = defineRule<{ blob: string }>({
-  ...commitRule,
+  ...commitRuleDefaults,
   id: 'oversized-file-in-history',
   severity: 'error',
   title: 'No commit contains a file larger than 100 MiB',
@@ -62,7 +62,7 @@ export const oversizedFileInHistory = defineRule<{ blob: string }>({
 })
 
 export const tooManyCommits = defineRule<object>({
-  ...commitRule,
+  ...commitRuleDefaults,
   id: 'too-many-commits',
   severity: 'error',
   title: `A pull request has at most ${maxIncomingCommits} commits`,
@@ -74,7 +74,7 @@ export const tooManyCommits = defineRule<object>({
 })
 
 export const unreadableCommit = defineRule<{ commit: string; more: number }>({
-  ...commitRule,
+  ...commitRuleDefaults,
   id: 'unreadable-commit',
   severity: 'error',
   title: 'Every commit has a UTF-8 message and is no larger than 256 KiB',
@@ -86,20 +86,20 @@ export const unreadableCommit = defineRule<{ commit: string; more: number }>({
 })
 
 export const unsignedCommit = defineRule<{ commit: string; more: number }>({
-  ...commitRule,
+  ...commitRuleDefaults,
   id: 'unsigned-commit',
   severity: 'error',
   network: true,
   title: 'Every commit is signed if the base branch requires it',
   format: ({ commit, more }) => ({
-    what: `the signature of commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is missing`,
+    what: `commit ${commit.slice(0, 12)}${formatOmittedCountSuffix(more)} is not signed`,
     why: 'The base branch requires signed commits, so GitHub rejects the push.',
     fix: 'Sign each commit while rebasing onto the base branch: `git rebase --exec "git commit --amend --no-edit -S"`.',
   }),
 })
 
 export const workflowEditInHistory = defineRule<{ commit: string; more: number; isVisible: boolean }>({
-  ...commitRule,
+  ...commitRuleDefaults,
   id: 'workflow-edit-in-history',
   severity: 'error',
   title: 'No commit changes .github/workflows, even temporarily',

@@ -60,7 +60,7 @@ function* proposeSingleHeadFixes(
   { channel, heads }: FindingData,
   document: FixableDocument,
 ): Generator<CandidateFix> {
-  const names = filterStrings(heads).toSorted(compareNamesNewestFirst)
+  const names = filterStrings(heads).toSorted(compareBundleNamesNewestFirst)
   const [newest, next] = names
   const entries = getMapsInList(getMapValue(document.root, 'entries'))
   const entry = entries.find((each) => getStringByKey(each, 'name') === newest)
@@ -213,7 +213,7 @@ function parseVersionSuffix(name: string): string | undefined {
 }
 
 /** Orders by the version at the end of the names. Names without a version come last. */
-function compareNamesNewestFirst(a: string, b: string): number {
+function compareBundleNamesNewestFirst(a: string, b: string): number {
   const [left, right] = [parseVersionInBundleName(a), parseVersionInBundleName(b)]
   if (left === undefined || right === undefined)
     return Number(left === undefined) - Number(right === undefined)

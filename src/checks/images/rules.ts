@@ -1,13 +1,13 @@
 // The rules of the images check about image references and registries.
 import { defineRule } from '@catalog-bot/findings/rule'
 
-const imageRule = { check: 'images', judges: 'pull request', since: '0.1.0' } as const
+const imageRuleDefaults = { check: 'images', judges: 'pull request', since: '0.1.0' } as const
 
 /** `more`: how many other images of the package are also referenced by tag, if they share one finding. */
 type TaggedImageData = { reference: string; digest?: string; package?: string; more?: number }
 
 export const bundleDiffersFromImage = defineRule<{ reference: string; differences: readonly string[] }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'bundle-differs-from-image',
   severity: 'warning',
   network: true,
@@ -20,7 +20,7 @@ export const bundleDiffersFromImage = defineRule<{ reference: string; difference
 })
 
 export const bundleIdentityMismatch = defineRule<{ reference: string; differences: readonly string[] }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'bundle-not-its-image',
   severity: 'error',
   network: true,
@@ -38,7 +38,7 @@ export const bundleRepublished = defineRule<{
   published: string
   catalog: string
 }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'bundle-republished',
   overridable: true,
   severity: 'error',
@@ -52,7 +52,7 @@ export const bundleRepublished = defineRule<{
 })
 
 export const imageDigestMismatch = defineRule<{ reference: string; reason: string }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'digest-mismatch',
   severity: 'error',
   network: true,
@@ -65,7 +65,7 @@ export const imageDigestMismatch = defineRule<{ reference: string; reason: strin
 })
 
 export const bundleFormatMismatch = defineRule<{ reference: string; format: string; named?: string }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'foreign-bundle-format',
   severity: 'error',
   network: true,
@@ -78,7 +78,7 @@ export const bundleFormatMismatch = defineRule<{ reference: string; format: stri
 })
 
 export const imageByTag = defineRule<TaggedImageData>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'image-by-tag',
   overridable: true,
   severity: 'warning',
@@ -97,7 +97,7 @@ export const imageByTag = defineRule<TaggedImageData>({
 })
 
 export const imageMissing = defineRule<{ reference: string; reason: string }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'image-missing',
   severity: 'error',
   network: true,
@@ -110,7 +110,7 @@ export const imageMissing = defineRule<{ reference: string; reason: string }>({
 })
 
 export const imageUnsupported = defineRule<{ reference: string; reason: string }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'image-unsupported',
   severity: 'error',
   network: true,
@@ -123,7 +123,7 @@ export const imageUnsupported = defineRule<{ reference: string; reason: string }
 })
 
 export const malformedReference = defineRule<{ reference: string; reason: string }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'malformed-reference',
   severity: 'error',
   title: 'Every image reference has valid syntax',
@@ -139,7 +139,7 @@ export const platformMissing = defineRule<{
   missing: readonly string[]
   offered: readonly string[]
 }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'platform-missing',
   severity: 'error',
   network: true,
@@ -152,7 +152,7 @@ export const platformMissing = defineRule<{
 })
 
 export const registryBlocked = defineRule<{ reference: string; reason: string }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'registry-blocked',
   severity: 'error',
   network: true,
@@ -165,7 +165,7 @@ export const registryBlocked = defineRule<{ reference: string; reason: string }>
 })
 
 export const registryNotAllowed = defineRule<{ reference: string; allowed: readonly string[] }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'registry-not-allowed',
   severity: 'error',
   title: 'Images come from registries that this repository allows',
@@ -177,7 +177,7 @@ export const registryNotAllowed = defineRule<{ reference: string; allowed: reado
 })
 
 export const tagMoved = defineRule<{ reference: string; tag: string; digest: string; now: string }>({
-  ...imageRule,
+  ...imageRuleDefaults,
   id: 'tag-moved',
   severity: 'warning',
   network: true,

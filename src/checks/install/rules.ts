@@ -1,7 +1,7 @@
 // The rules of the install check.
 import { defineRule } from '@catalog-bot/findings/rule'
 
-const installRule = {
+const installRuleDefaults = {
   check: 'install',
   judges: 'pull request',
   since: '0.1.0',
@@ -15,7 +15,7 @@ export const doesNotInstall = defineRule<{
   targets: readonly string[]
   reasons: readonly string[]
 }>({
-  ...installRule,
+  ...installRuleDefaults,
   id: 'does-not-install',
   severity: 'error',
   title: 'Every changed package can be installed from its catalog',

@@ -219,7 +219,7 @@ function computeInstallabilityOnTarget(
         ({ content }) =>
           content.kind === 'bundle' && !listTargetsForFormat(content.facts.format).includes(target),
       )
-      .map(({ blob }) => `${target} does not install the format of ${blob.name}.`),
+      .map(({ blob }) => `${target} does not support the bundle format of ${blob.name}.`),
   ]
   return open.length > 0
     ? { target, installs: 'unknown', because: open }

@@ -3,7 +3,7 @@ import { defineRule } from '@catalog-bot/findings/rule'
 import { type ChangeKind, changeKindDescriptions } from '../../config/permissions.ts'
 import { formatNameList } from './name-list.ts'
 
-const ownershipRule = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
+const ownershipRuleDefaults = { check: 'ownership', judges: 'pull request', since: '0.1.0' } as const
 
 const maxListedCoverageDifferences = 5
 
@@ -17,7 +17,7 @@ export const approvalForOtherChange = defineRule<{
   head: string
   differences: readonly string[]
 }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'approved-something-else',
   severity: 'warning',
   title: 'An approval covers what the commit does now',
@@ -29,7 +29,7 @@ export const approvalForOtherChange = defineRule<{
 })
 
 export const changeForbidden = defineRule<{ path: string; package: string; kinds: readonly ChangeKind[] }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'change-refused',
   severity: 'error',
   title: 'Every change is of a kind that this repository allows',
@@ -41,7 +41,7 @@ export const changeForbidden = defineRule<{ path: string; package: string; kinds
 })
 
 export const changesRequested = defineRule<{ reviewer: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'changes-requested',
   severity: 'warning',
   title: 'No owner or maintainer has requested changes',
@@ -53,7 +53,7 @@ export const changesRequested = defineRule<{ reviewer: string }>({
 })
 
 export const confusableName = defineRule<{ path: string; name: string; like: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'confusable-name',
   severity: 'error',
   title: 'A new name is easy to distinguish from existing names',
@@ -71,7 +71,7 @@ export const approvalMissing = defineRule<{
   by: 'owner' | 'maintainer'
   unblock: readonly string[]
 }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'consent-missing',
   severity: 'warning',
   title: 'Changes that require a second approval have one',
@@ -85,7 +85,7 @@ export const approvalMissing = defineRule<{
 })
 
 export const executableFile = defineRule<{ path: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'executable-file',
   severity: 'info',
   title: 'Package files are not executable',
@@ -97,7 +97,7 @@ export const executableFile = defineRule<{ path: string }>({
 })
 
 export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'file-mode',
   severity: 'error',
   title: 'Every file is a regular file',
@@ -114,7 +114,7 @@ export const unconfirmedPush = defineRule<{
   head: string
   unblock: readonly string[]
 }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'foreign-push',
   severity: 'warning',
   title: 'The author pushed the commits, or an authorized person confirmed them',
@@ -126,7 +126,7 @@ export const unconfirmedPush = defineRule<{
 })
 
 export const newPackage = defineRule<{ path: string; package: string; unblock: readonly string[] }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'new-package',
   severity: 'warning',
   title: 'A maintainer approves a new package and its first owners',
@@ -144,7 +144,7 @@ export const notOwner = defineRule<{
   owners: readonly string[]
   unblock: readonly string[]
 }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'not-owner',
   severity: 'warning',
   title: 'An owner makes or approves every change to a package',
@@ -160,7 +160,7 @@ export const notOwner = defineRule<{
 })
 
 export const suspiciousPath = defineRule<{ path: string; problem: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'odd-path',
   severity: 'error',
   title: 'Paths are short, simple, and unambiguous',
@@ -172,7 +172,7 @@ export const suspiciousPath = defineRule<{ path: string; problem: string }>({
 })
 
 export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly string[] }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'outside-packages',
   severity: 'warning',
   title: 'A maintainer merges changes to files outside packages manually',
@@ -184,7 +184,7 @@ export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly 
 })
 
 export const ownerFileBroken = defineRule<{ path: string; problem: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'owner-file-broken',
   severity: 'error',
   title: 'A changed owner file is valid',
@@ -201,7 +201,7 @@ export const ownerFileChange = defineRule<{
   change: string
   unblock: readonly string[]
 }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'owner-file-change',
   severity: 'warning',
   title: 'A second person approves changes to the owners of a package',
@@ -213,7 +213,7 @@ export const ownerFileChange = defineRule<{
 })
 
 export const ownerLoginReused = defineRule<{ package: string; login: string; was: number; now: number }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'owner-login-reused',
   severity: 'warning',
   title: 'A listed login still belongs to the same account',
@@ -225,7 +225,7 @@ export const ownerLoginReused = defineRule<{ package: string; login: string; was
 })
 
 export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'owner-source-broken',
   severity: 'warning',
   title: 'The owner files on the base branch are valid',
@@ -237,7 +237,7 @@ export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
 })
 
 export const unknownOwner = defineRule<{ path: string; login: string }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'owner-unknown',
   severity: 'error',
   title: 'Every new owner has a GitHub account',
@@ -254,7 +254,7 @@ export const packageContentMismatch = defineRule<{
   home: string
   bundle?: string
 }>({
-  ...ownershipRule,
+  ...ownershipRuleDefaults,
   id: 'package-content-mismatch',
   severity: 'error',
   title: 'A file declares only packages that belong to its directory',

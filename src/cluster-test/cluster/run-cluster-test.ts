@@ -1,7 +1,7 @@
 // Runs one install test until it ends, gathers evidence, and always cleans up, even after a stop request.
 import {
   listCleanUpQueries,
-  computeNextCleanUpProgress,
+  advanceCleanUp,
   createCleanUpState,
   type CleanUpState,
 } from '../../checks/install/cluster-test/clean-up.ts'
@@ -167,7 +167,7 @@ export async function cleanUpClusterTest(
       actions,
       isDone,
       waitsFor,
-    } = computeNextCleanUpProgress(state, seen, clock.now(), { deadlines, force })
+    } = advanceCleanUp(state, seen, clock.now(), { deadlines, force })
     const isFurther = next.group > state.group
     state = next
     if (isDone) return state

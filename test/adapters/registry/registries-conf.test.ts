@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseImageReference } from '../../../packages/fbc/src/go/reference/image-reference.ts'
 import { createEgressPolicy } from '../../../src/adapters/registry/transport/egress-policy.ts'
-import { getEndpoints, type RegistryConfRule } from '../../../src/adapters/registry/endpoints.ts'
+import { getRegistryEndpoints, type RegistryConfRule } from '../../../src/adapters/registry/endpoints.ts'
 import { openRegistryClient } from '../../../src/adapters/registry/open-registry.ts'
 import {
   toEgressOptions,
@@ -22,7 +22,7 @@ const imageDigest = `sha256:${'a'.repeat(64)}`
 function formatEndpoints(rules: readonly RegistryConfRule[], text: string): string {
   const { reference } = parseImageReference(text)
   if (!reference) throw new Error(text)
-  return getEndpoints(reference, rules)
+  return getRegistryEndpoints(reference, rules)
     .map(({ host, repository, isMirror }) => `${isMirror ? 'mirror!' : ''}${host}/${repository}`)
     .join(' ')
 }

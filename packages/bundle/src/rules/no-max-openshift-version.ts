@@ -13,7 +13,7 @@ export const noMaxOpenshiftVersion = defineRule<{ apis: string }, BundleRuleType
   suite: 'community',
   title: 'Bundles that use removed APIs declare a maximum OpenShift version',
   format: ({ apis }) => ({
-    what: `the bundle uses ${apis} but does not limit itself to versions earlier than OpenShift 4.9`,
+    what: `the bundle uses ${apis} but does not limit itself to OpenShift versions earlier than 4.9`,
     why: 'Clusters can be upgraded to a version on which the Operator stops working.',
     fix: 'Set the olm.maxOpenShiftVersion property to a version earlier than 4.9, or migrate to newer APIs.',
   }),

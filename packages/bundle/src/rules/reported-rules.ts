@@ -1,10 +1,10 @@
 // Rules whose violations are found while a bundle is read, rendered, or validated.
 import { defineRule } from '@catalog-bot/findings/rule'
 
-const bundleRule = { judges: 'bundle', since: '0.1.0', network: true } as const
+const bundleRuleDefaults = { judges: 'bundle', since: '0.1.0', network: true } as const
 
 export const bracesInPlainBundle = defineRule<{ file: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'braces-in-plain-bundle',
   check: 'images',
   overridable: true,
@@ -18,7 +18,7 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
 })
 
 export const brokenChart = defineRule<{ problem: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'broken-chart',
   check: 'images',
   overridable: true,
@@ -32,7 +32,7 @@ export const brokenChart = defineRule<{ problem: string }>({
 })
 
 export const brokenExamples = defineRule<{ annotation: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'broken-examples',
   check: 'images',
   overridable: true,
@@ -46,7 +46,7 @@ export const brokenExamples = defineRule<{ annotation: string }>({
 })
 
 export const collidingFileNames = defineRule<{ file: string; other: string; key: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'colliding-file-names',
   check: 'images',
   overridable: true,
@@ -60,7 +60,7 @@ export const collidingFileNames = defineRule<{ file: string; other: string; key:
 })
 
 export const hiddenBundleFile = defineRule<{ file: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'hidden-bundle-file',
   check: 'images',
   overridable: true,
@@ -74,7 +74,7 @@ export const hiddenBundleFile = defineRule<{ file: string }>({
 })
 
 export const invalidCsvName = defineRule<{ name: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'invalid-csv-name',
   check: 'images',
   overridable: true,
@@ -88,7 +88,7 @@ export const invalidCsvName = defineRule<{ name: string }>({
 })
 
 export const invalidExample = defineRule<{ example: string; problem: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'invalid-example',
   check: 'install',
   overridable: true,
@@ -102,7 +102,7 @@ export const invalidExample = defineRule<{ example: string; problem: string }>({
 })
 
 export const kindNotBundled = defineRule<{ file: string; kind: string; name: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'kind-not-bundled',
   check: 'images',
   overridable: true,
@@ -116,7 +116,7 @@ export const kindNotBundled = defineRule<{ file: string; kind: string; name: str
 })
 
 export const labelsDisagree = defineRule<{ key: string; label: string; annotation: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'labels-disagree',
   check: 'images',
   overridable: true,
@@ -130,7 +130,7 @@ export const labelsDisagree = defineRule<{ key: string; label: string; annotatio
 })
 
 export const largeBundleContent = defineRule<{ bytes: number; limit: number; largest: readonly string[] }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'large-bundle-content',
   check: 'images',
   overridable: true,
@@ -144,7 +144,7 @@ export const largeBundleContent = defineRule<{ bytes: number; limit: number; lar
 })
 
 export const malformedDependency = defineRule<{ type: string; problem: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'malformed-dependency',
   check: 'images',
   overridable: true,
@@ -158,7 +158,7 @@ export const malformedDependency = defineRule<{ type: string; problem: string }>
 })
 
 export const misnamedAnnotationsFile = defineRule<{ file: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'misnamed-annotations-file',
   check: 'images',
   overridable: true,
@@ -172,7 +172,7 @@ export const misnamedAnnotationsFile = defineRule<{ file: string }>({
 })
 
 export const missingBundleAnnotation = defineRule<{ key: string; file: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'missing-bundle-annotation',
   check: 'images',
   overridable: true,
@@ -186,7 +186,7 @@ export const missingBundleAnnotation = defineRule<{ key: string; file: string }>
 })
 
 export const missingManifestField = defineRule<{ object: string; field: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'missing-manifest-field',
   check: 'install',
   overridable: true,
@@ -205,7 +205,7 @@ export const mistypedManifestField = defineRule<{
   wanted: string
   found: string
 }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'mistyped-manifest-field',
   check: 'install',
   overridable: true,
@@ -219,7 +219,7 @@ export const mistypedManifestField = defineRule<{
 })
 
 export const movedBundleDirectory = defineRule<{ key: string; value: string; wanted: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'moved-bundle-directory',
   check: 'images',
   overridable: true,
@@ -233,7 +233,7 @@ export const movedBundleDirectory = defineRule<{ key: string; value: string; wan
 })
 
 export const nestedBundleDirectory = defineRule<{ path: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'nested-bundle-directory',
   check: 'images',
   overridable: true,
@@ -251,7 +251,7 @@ export const oversizedBundleContent = defineRule<{
   limit: number
   largest: readonly string[]
 }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'oversized-bundle-content',
   check: 'images',
   overridable: true,
@@ -265,7 +265,7 @@ export const oversizedBundleContent = defineRule<{
 })
 
 export const refusedByOlmV1 = defineRule<{ reason: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'refused-by-olm-v1',
   check: 'install',
   overridable: true,
@@ -279,7 +279,7 @@ export const refusedByOlmV1 = defineRule<{ reason: string }>({
 })
 
 export const serviceAccountBundled = defineRule<{ name: string; file: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'service-account-bundled',
   check: 'images',
   overridable: true,
@@ -293,7 +293,7 @@ export const serviceAccountBundled = defineRule<{ name: string; file: string }>(
 })
 
 export const severalCsvs = defineRule<{ names: readonly string[] }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'several-csvs',
   check: 'images',
   overridable: true,
@@ -307,7 +307,7 @@ export const severalCsvs = defineRule<{ names: readonly string[] }>({
 })
 
 export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'several-documents-in-manifest',
   check: 'images',
   overridable: true,
@@ -321,7 +321,7 @@ export const severalDocumentsInManifest = defineRule<{ file: string; documents: 
 })
 
 export const undecodableManifest = defineRule<{ file: string; reason: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'undecodable-manifest',
   check: 'images',
   overridable: true,
@@ -335,7 +335,7 @@ export const undecodableManifest = defineRule<{ file: string; reason: string }>(
 })
 
 export const unknownManifestField = defineRule<{ object: string; field: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'unknown-manifest-field',
   check: 'install',
   overridable: true,
@@ -349,7 +349,7 @@ export const unknownManifestField = defineRule<{ object: string; field: string }
 })
 
 export const unownedCrd = defineRule<{ crd: string; file: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'unowned-crd',
   check: 'images',
   overridable: true,
@@ -363,7 +363,7 @@ export const unownedCrd = defineRule<{ crd: string; file: string }>({
 })
 
 export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'unreadable-bundle',
   check: 'images',
   severity: 'error',
@@ -380,7 +380,7 @@ export const unsafeCrdUpgrade = defineRule<{
   problem: string
   /** OLM v1 allows it. */ isSilent?: true
 }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'unsafe-crd-upgrade',
   check: 'install',
   overridable: true,
@@ -394,7 +394,7 @@ export const unsafeCrdUpgrade = defineRule<{
 })
 
 export const unusableInstallModes = defineRule<{ problem: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'unusable-install-modes',
   check: 'images',
   overridable: true,
@@ -408,7 +408,7 @@ export const unusableInstallModes = defineRule<{ problem: string }>({
 })
 
 export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
-  ...bundleRule,
+  ...bundleRuleDefaults,
   id: 'wrong-bundle-format',
   check: 'images',
   severity: 'error',

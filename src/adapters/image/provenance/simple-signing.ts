@@ -61,7 +61,7 @@ export function findSigningPayloadProblem(payload: Uint8Array, image: SignedImag
   if (digest !== image.digest) return `it signs ${digest ?? 'no digest'}`
   const name = identity?.['docker-reference'] ?? ''
   if (parseRepositoryName(name) !== parseRepositoryName(image.repository))
-    return `it signs ${name === '' ? 'no name' : name}`
+    return `it is for ${name === '' ? 'no image name' : name}`
   return undefined
 }
 

@@ -20,7 +20,7 @@ import { computeGzippedSize } from './gzipped-size.ts'
  * Increment this when bundles are read, rendered, or evaluated differently. This invalidates cached answers
  * (test/adapters/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 13
+export const bundleReaderVersion = 14
 
 export type BundleReadResult = Omit<
   Extract<BundleImageAnswer, { readonly kind: 'bundle' }>,

@@ -213,7 +213,7 @@ function checkTrailingBytes(bytes: Uint8Array): void {
 function decodeLongName(bytes: Uint8Array): string {
   const text = sliceUntilNul(bytes)
   if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
-    throw createRejectedArchiveError('a GNU long name is damaged')
+    throw createRejectedArchiveError('a GNU long name entry is corrupt')
   return decodeUtf8(text)
 }
 

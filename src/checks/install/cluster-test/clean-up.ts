@@ -175,7 +175,7 @@ export function listCleanUpQueries(state: CleanUpState): readonly KubeQuery[] {
   ]
 }
 
-export function computeNextCleanUpProgress(
+export function advanceCleanUp(
   before: CleanUpState,
   observation: ClusterObservation,
   now: number,

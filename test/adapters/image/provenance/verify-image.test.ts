@@ -193,7 +193,7 @@ describe('a signature counts', () => {
     const copy = { host: 'mirror.example.com', repository: 'copy', tag: 'v1' }
     expect(await verifyImage(registry, copy, trustedKey.verifier)).toMatchObject({
       signatures: 0,
-      refused: [`it signs ${imageName}`],
+      refused: [`it is for ${imageName}`],
     })
     expect(await verifyImage(registry, copy, trustedKey.verifier, { signedAs: imageName })).toMatchObject({
       signatures: 1,
