@@ -10,7 +10,8 @@ import { createImportResolver, readWorkspacePackages, type WorkspacePackage } fr
 
 const projectRoot = join(import.meta.dirname, '..')
 const apiEntryFile = join(projectRoot, 'src/index.ts')
-const resolveImport = createImportResolver(projectRoot)
+const workspacePackages = readWorkspacePackages(projectRoot)
+const resolveImport = createImportResolver(workspacePackages)
 
 /** Writes `file`, the rolled-up declarations, and compares or writes the report. Returns whether the report is up to date. */
 export function rollUpTypeDeclarations(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
@@ -107,31 +108,54 @@ function emitDeclarations(file: string, folder: string, visited = new Set<string
   for (const source of imported) emitDeclarations(source, folder, visited)
 }
 
-/** The declarations of all modules that a package exports, so that a review shows every change to its API. */
-function renderPackageReport({ name, exports }: WorkspacePackage): string {
+/** The declarations of every module that a package exports, by file. Types that the sources do not write out are inferred. */
+function emitPackageDeclarations(): ReadonlyMap<string, string> {
+  const { options } = ts.convertCompilerOptionsFromJson(
+    {
+      ...compilerOptions,
+      types: ['node'],
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      removeComments: true,
+      skipLibCheck: true,
+    },
+    projectRoot,
+  )
+  const files = workspacePackages.flatMap(({ exports }) => [...exports.values()])
+  const program = ts.createProgram(
+    files.map((file) => join(projectRoot, file)),
+    options,
+  )
+  const declarations = new Map<string, string>()
+  program.emit(undefined, (_name, text, _mark, _onError, [source] = []) => {
+    if (source) declarations.set(relative(projectRoot, source.fileName), text)
+  })
+  return declarations
+}
+
+/** Shows every change to the API of a package in a review. */
+function renderPackageReport(
+  { name, exports }: WorkspacePackage,
+  declarations: ReadonlyMap<string, string>,
+): string {
   const modules = [...exports]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([specifier, file]) => {
-      const { outputText } = ts.transpileDeclaration(readFileSync(join(projectRoot, file), 'utf8'), {
-        fileName: file,
-        compilerOptions: {
-          isolatedDeclarations: true,
-          declaration: true,
-          verbatimModuleSyntax: true,
-          removeComments: true,
-        },
-      })
-      return `## ${specifier}\n\n\`\`\`ts\n${outputText.trim()}\n\`\`\`\n`
+      const text = declarations.get(file)
+      if (text === undefined) throw new Error(`${file} has no declarations`)
+      return `## ${specifier}\n\n\`\`\`ts\n${text.trim()}\n\`\`\`\n`
     })
   return `# API of ${name}\n\nMade by \`npm run api\`. Do not edit.\n\n${modules.join('\n')}`
 }
 
 /** Returns the reports that are not up to date. Without `isCheck`, writes them. */
 function updatePackageReports(isCheck: boolean): readonly string[] {
-  return readWorkspacePackages(projectRoot).flatMap((one) => {
+  const declarations = emitPackageDeclarations()
+  return workspacePackages.flatMap((one) => {
     const file = join('etc', `${basename(one.folder)}.api.md`)
     const path = join(projectRoot, file)
-    const text = renderPackageReport(one)
+    const text = renderPackageReport(one, declarations)
     if (existsSync(path) && readFileSync(path, 'utf8') === text) return []
     if (!isCheck) writeFileSync(path, text)
     return [file]

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
+import { memoizePerObject } from '@catalog-bot/findings/memoize'
 
 interface Budget {
   readonly name: string
@@ -12,7 +13,7 @@ interface Budget {
   readonly measure: (project: ProjectFiles) => number
 }
 
-/** The lines of each TypeScript file, by path from the root. */
+/** The text of each TypeScript file, by path from the root. */
 type ProjectFiles = ReadonlyMap<string, string>
 
 const sourcePattern = /^(?:packages|src)\//
@@ -46,31 +47,30 @@ function countFiles(where: RegExp): Budget['measure'] {
 
 /** A function that contains other functions includes their lines. */
 function countFunctionsAbove(lines: number): Budget['measure'] {
-  return (files) =>
-    [...files]
-      .filter(([path]) => sourcePattern.test(path))
-      .flatMap(([path, text]) => listFunctionLengths(path, text))
-      .filter((length) => length > lines).length
+  return (files) => listFunctionLengths(files).filter((length) => length > lines).length
 }
 
-function listFunctionLengths(path: string, text: string): readonly number[] {
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2024)
+const listFunctionLengths = memoizePerObject((files: ProjectFiles): readonly number[] => {
   const lengths: number[] = []
-  const getLine = (position: number) => source.getLineAndCharacterOfPosition(position).line
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node)) lengths.push(getLine(node.end) - getLine(node.getStart(source)) + 1)
-    ts.forEachChild(node, visit)
+  for (const [path, text] of files) {
+    if (!sourcePattern.test(path)) continue
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2024)
+    const getLine = (position: number) => source.getLineAndCharacterOfPosition(position).line
+    const visit = (node: ts.Node): void => {
+      if (ts.isFunctionLike(node)) lengths.push(getLine(node.end) - getLine(node.getStart(source)) + 1)
+      ts.forEachChild(node, visit)
+    }
+    visit(source)
   }
-  visit(source)
   return lengths
-}
+})
 
 function readProjectFiles(root: string): ProjectFiles {
   const paths = execFileSync('git', ['ls-files', '*.ts', '*.mts'], { cwd: root, encoding: 'utf8' })
   return new Map(
     paths
+      .trim()
       .split('\n')
-      .filter((path) => path !== '')
       .map((path) => [path, readFileSync(join(root, path), 'utf8')]),
   )
 }

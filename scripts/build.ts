@@ -8,7 +8,7 @@ import { build, type Plugin } from 'esbuild'
 import { rollUpTypeDeclarations } from './api-report.ts'
 import { buildSingleFileCommand } from './build/join-command.ts'
 import { toOutputPath, transpileSources } from './build/transpile-sources.ts'
-import { createImportResolver } from './workspaces.ts'
+import { createImportResolver, readWorkspacePackages } from './workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..')
 const [folder = 'dist', ...others] = process.argv.slice(2)
@@ -22,7 +22,7 @@ rmSync(distFolder, { recursive: true, force: true })
 transpileSources(distFolder)
 rollUpTypeDeclarations(join(distFolder, 'index.d.ts'), { isCheck: true })
 
-const resolveImport = createImportResolver(projectRoot)
+const resolveImport = createImportResolver(readWorkspacePackages(projectRoot))
 
 /** The sources are separate files in `dist/`, because some of them start neighboring files. */
 const externalSourcesPlugin: Plugin = {

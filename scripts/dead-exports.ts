@@ -1,8 +1,8 @@
 // Lists exported values of source files that no other file imports, including the sandbox, the scripts, the benchmarks,
 // and the tests. `node scripts/dead-exports.ts [ROOT]` exits with 1 if there are any.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { createImportResolver, type ImportResolver } from './workspaces.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createImportResolver, listFiles, readWorkspacePackages, type ImportResolver } from './workspaces.ts'
 
 /** The folders whose exports need a use, and the folders whose uses count. */
 const checkedFolders = ['packages', 'src', 'sandbox', 'simulate', 'scripts']
@@ -11,7 +11,6 @@ const jestConfigFile = 'jest.config.js'
 
 /**
  * Exports with external users: the users of the package, and `catalog-bot demo`, which loads the file by its path.
- *
  */
 const publicEntryFiles = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
 
@@ -28,10 +27,10 @@ export interface DeadExport {
 }
 
 export function findDeadExports(root: string): DeadExport[] {
-  const files = importingFolders.flatMap((folder) => listSourceFiles(root, folder))
+  const files = importingFolders.flatMap((folder) => listFiles(root, folder, /\.(?:ts|mjs|cjs)$/))
   if (existsSync(join(root, jestConfigFile))) files.push(jestConfigFile)
   const textByFile = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
-  const resolveImport = createImportResolver(root)
+  const resolveImport = createImportResolver(readWorkspacePackages(root))
   const used = new Set(
     [...textByFile].flatMap(([file, text]) => findImportedNames(file, text, resolveImport)),
   )
@@ -67,14 +66,6 @@ function findImportedNames(file: string, text: string, resolveImport: ImportReso
     uses.push(`${resolveImport(file, groups?.from ?? '')} ${groups?.name ?? '*'}`)
   }
   return uses
-}
-
-function listSourceFiles(root: string, folder: string): string[] {
-  if (!existsSync(join(root, folder))) return []
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:ts|mjs|cjs)$/.test(entry.name))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .sort()
 }
 
 if (process.argv[1] === import.meta.filename) {

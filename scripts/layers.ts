@@ -3,12 +3,13 @@
 // package needs no dev dependency. Only the policy can create a merge permit, and only two files, which require a
 // permit, can move a base branch.
 // `node scripts/layers.ts [ROOT]` lists violations and exits with 1 if there are any.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { findCycles } from './find-cycles.ts'
 import {
   createImportResolver,
+  listFiles,
   readWorkspacePackages,
   type ImportResolver,
   type WorkspacePackage,
@@ -45,9 +46,6 @@ const impureLayers = [
   'src/cli',
 ]
 const layers = [...pureLayers, ...impureLayers]
-
-/** Pure layers may import this package, but only its types. */
-const typesOnlyPackage = 'packages/fbc-server'
 
 /** Capabilities don't import each other: they enqueue jobs. The exceptions are those of ARCHITECTURE.md. */
 const capabilityLayers = new Set(
@@ -138,11 +136,11 @@ interface ModuleImport {
 
 /** All violations below `root`. Files directly in src (cli.ts) are the lowest layer and may import any other. */
 export function findLayerViolations(root: string): LayerViolation[] {
-  const files = publishedFolders.flatMap((folder) => listSourceFiles(root, folder))
-  const resolveImport = createImportResolver(root)
+  const files = publishedFolders.flatMap((folder) => listFiles(root, folder, /\.ts$/))
+  const packages = readWorkspacePackages(root)
+  const resolveImport = createImportResolver(packages)
   const imports = new Map(files.map((file) => [file, parseImports(root, file, resolveImport)]))
   const dependencies = readPublishedDependencies(root)
-  const packages = readWorkspacePackages(root)
   return [
     ...files.flatMap((file) => {
       const layer = getLayer(file)
@@ -174,14 +172,6 @@ function findRestrictedOperations(root: string, file: string): LayerViolation[] 
     .map(({ says }) => ({ file, says }))
 }
 
-function listSourceFiles(root: string, folder: string): string[] {
-  if (!existsSync(join(root, folder))) return []
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    .sort()
-}
-
 function parseImports(root: string, file: string, resolveImport: ImportResolver): ModuleImport[] {
   return [...readFileSync(join(root, file), 'utf8').matchAll(importPattern)].map((match) => {
     const target = match.groups?.from ?? match.groups?.dynamic ?? ''
@@ -211,8 +201,7 @@ function findImportProblem({ file, target, to, statement }: ModuleImport): strin
   if (from === undefined) return undefined
   if (layer === undefined) return `a layer imports ${to}, which is below all layers`
   if (layer === from) return layer === 'src/adapters' ? findAdapterProblem(file, to) : undefined
-  const isType = /^\s*import type\b/.test(statement)
-  if (isType && (layer === typesOnlyPackage || file === jobContextPath)) return undefined
+  if (file === jobContextPath && /^\s*import type\b/.test(statement)) return undefined
   if (layers.indexOf(layer) > layers.indexOf(from))
     return `layer ${from} imports layer ${layer}, which is below it`
   if (

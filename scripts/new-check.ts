@@ -112,7 +112,6 @@ function createLineInsertions(id: string, title: string): readonly LineInsertion
 
 /**
  * Writes a new check below `root`, and returns the written paths. Throws an Error, without writing, if one exists.
- *
  */
 export function writeCheck(root: string, id: string, title: string): string[] {
   const files = createCheckFiles(id, title)

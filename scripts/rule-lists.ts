@@ -4,7 +4,7 @@
 // run time.
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { readWorkspacePackages } from './workspaces.ts'
+import { listFiles, readWorkspacePackages } from './workspaces.ts'
 
 const generatedFileMarker = 'Made by `npm run rule-pages`'
 
@@ -23,7 +23,6 @@ interface ExportedRule {
 
 /**
  * The expected contents of every list below `root`, by path from the root. Throws an Error for an invalid list.
- *
  */
 export function renderRuleLists(root: string): Map<string, string> {
   return new Map([...readRuleLists(root)].map(([path, text]) => [path, renderRuleList(root, path, text)]))
@@ -108,12 +107,6 @@ function findExportedRules(root: string, file: string): ExportedRule[] {
 }
 
 function listSourceFiles(root: string): string[] {
-  return ['src', ...readWorkspacePackages(root).map(({ folder }) => join(folder, 'src'))]
-    .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
-        join(folder, path),
-      ),
-    )
-    .filter((path) => path.endsWith('.ts'))
-    .sort()
+  const folders = ['src', ...readWorkspacePackages(root).map(({ folder }) => join(folder, 'src'))]
+  return folders.flatMap((folder) => listFiles(root, folder, /\.ts$/)).sort()
 }

@@ -44,8 +44,17 @@ export function readWorkspacePackages(root: string): readonly WorkspacePackage[]
 /** Resolves import specifiers of `file` to source files relative to the root. Undefined for other packages. */
 export type ImportResolver = (file: string, specifier: string) => string | undefined
 
-export function createImportResolver(root: string): ImportResolver {
-  const files = new Map(readWorkspacePackages(root).flatMap((one) => [...one.exports]))
+export function createImportResolver(packages: readonly WorkspacePackage[]): ImportResolver {
+  const files = new Map(packages.flatMap((one) => [...one.exports]))
   return (file, specifier) =>
     specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : files.get(specifier)
+}
+
+/** The files below a folder, sorted, relative to the root. None if the folder does not exist. */
+export function listFiles(root: string, folder: string, name: RegExp): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => name.test(path))
+    .map((path) => join(folder, path))
+    .sort()
 }

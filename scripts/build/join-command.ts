@@ -129,7 +129,6 @@ const lazyChildProcessPlugin: Plugin = {
 
 /**
  * Resolves packages from the project, because the sources may be in a directory with no packages or different ones.
- *
  */
 export function createProjectPackagesPlugin(sources: string): Plugin {
   const root = join(import.meta.dirname, '..', '..')

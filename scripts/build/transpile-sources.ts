@@ -1,9 +1,9 @@
 // Transpiles every source file of the App and of the packages to JavaScript below a folder: `src/` to the folder itself,
 // and `packages/NAME/src/` to `packages/NAME/`. Types are not checked. `npm run types` does that for the whole project.
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import ts from 'typescript'
-import { readWorkspacePackages } from '../workspaces.ts'
+import { listFiles, readWorkspacePackages } from '../workspaces.ts'
 
 const projectRoot = join(import.meta.dirname, '..', '..')
 
@@ -15,9 +15,8 @@ export function transpileSources(folder: string): void {
     ),
   )
   for (const sources of ['src', ...packages.map((one) => join(one.folder, 'src'))])
-    for (const path of readdirSync(join(projectRoot, sources), { recursive: true, encoding: 'utf8' }))
-      if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts'))
-        transpileFile(join(sources, path), folder, outputBySpecifier)
+    for (const file of listFiles(projectRoot, sources, /(?<!\.test|\.d)\.ts$/))
+      transpileFile(file, folder, outputBySpecifier)
 }
 
 /** The path of the output for a source file, for example `packages/fbc/facts/catalog.js`. */

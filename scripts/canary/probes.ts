@@ -58,7 +58,6 @@ const pushMergeCommit = ({ stage, base, B, M }: ProbeContext): Promise<ProbeResu
 
 /**
  * Merges like the App: pushes the merge to a temporary branch, sets checks on it, and then pushes it to the base.
- *
  */
 const pushMergeAfterChecks = async (it: ProbeContext): Promise<ProbeResult> => {
   await it.stage.mustPush(it.temporary, it.M)

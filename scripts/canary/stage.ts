@@ -39,7 +39,6 @@ export class CanaryStage {
   readonly #options: CanaryStageOptions
   /**
    * The App posts check runs, but only an App can. With a personal access token, commit statuses are used instead.
-   *
    */
   #evidence: 'check runs' | 'commit statuses' | undefined
 

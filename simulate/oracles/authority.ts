@@ -58,7 +58,6 @@ function findApprovers(observed: ObservedSimulationRun, pull: SimulatedPull): Re
  * branch counts while both remain unchanged. If they change and then change back, the approval is outdated. A
  * process that never observed the change cannot know that, for example when no process was running. catalog-bot
  * observed the change if the other head has its check runs, or if an evaluation finished between the two changes.
- *
  */
 function isApprovalCurrent(
   { server, evaluations }: ObservedSimulationRun,

@@ -11,7 +11,7 @@ const optionalFields = (fields: Record<string, UnknownArbitrary>): UnknownArbitr
 const shortArrayArbitrary = (item: UnknownArbitrary, maxItems = 3): fc.Arbitrary<unknown[]> =>
   fc.array(item, { maxLength: maxItems })
 /** Usually the first. */
-const mostlyFirstArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
+const weightedArbitrary = (value: UnknownArbitrary, odd: UnknownArbitrary): UnknownArbitrary =>
   fc.oneof({ weight: 60, arbitrary: value }, { weight: 1, arbitrary: odd })
 
 const randomDeploymentName = fc.constantFrom(
@@ -91,7 +91,7 @@ const randomLabels = fc.constantFrom({ app: 'web' }, { app: 'web', tier: 'x' })
 const randomDeploymentSpec = fc.record(
   {
     selector: fc.record({ matchLabels: randomLabels }, { requiredKeys: [] }),
-    replicas: mostlyFirstArbitrary(fc.nat(3), fc.constantFrom('one', 1.5)),
+    replicas: weightedArbitrary(fc.nat(3), fc.constantFrom('one', 1.5)),
     revisionHistoryLimit: fc.nat(20),
     strategy: fc.constantFrom(
       { type: 'Recreate' },
@@ -119,7 +119,7 @@ const randomDeploymentSpec = fc.record(
             optionalFields({
               name: randomWord,
               image: randomWord,
-              args: shortArrayArbitrary(mostlyFirstArbitrary(randomWord, fc.constant(null))),
+              args: shortArrayArbitrary(weightedArbitrary(randomWord, fc.constant(null))),
               env: shortArrayArbitrary(randomEnv),
               resources: randomResources,
               volumeMounts: shortArrayArbitrary(randomVolumeMount),
@@ -137,11 +137,11 @@ const randomDeploymentSpec = fc.record(
 
 const randomWebhook = fc.record(
   {
-    type: mostlyFirstArbitrary(
+    type: weightedArbitrary(
       fc.constantFrom('ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'),
       fc.constant('Other'),
     ),
-    generateName: mostlyFirstArbitrary(
+    generateName: weightedArbitrary(
       fc.string({ minLength: 1, maxLength: 4, unit: fc.constantFrom('a', 'b', '1') }),
       fc.constantFrom('x-', 'X', '', `${'a'.repeat(254)}`),
     ),
@@ -159,14 +159,14 @@ const randomWebhook = fc.record(
     sideEffects: fc.constantFrom('None', 'Some'),
     timeoutSeconds: fc.nat(30),
     admissionReviewVersions: fc.constantFrom(['v1'], ['v1', 'v1beta1'], []),
-    conversionCRDs: mostlyFirstArbitrary(
+    conversionCRDs: weightedArbitrary(
       shortArrayArbitrary(fc.constantFrom('foos.example.com', 'bars.example.com'), 1),
       shortArrayArbitrary(randomWord),
     ),
     rules: shortArrayArbitrary(
       optionalFields({
         apiGroups: shortArrayArbitrary(
-          mostlyFirstArbitrary(
+          weightedArbitrary(
             fc.constantFrom('', 'apps'),
             fc.constantFrom('*', 'olm.operatorframework.io', 'admissionregistration.k8s.io'),
           ),
@@ -200,7 +200,7 @@ const randomCrd = (plural: string, kind: string): UnknownArbitrary =>
         group: fc.constant('example.com'),
         names: fc.constant({ plural, kind }),
         scope: fc.constant('Namespaced'),
-        preserveUnknownFields: mostlyFirstArbitrary(fc.constant(false), fc.constant(true)),
+        preserveUnknownFields: weightedArbitrary(fc.constant(false), fc.constant(true)),
         conversion: fc.constantFrom({ strategy: 'None' }, undefined),
         versions: fc.constant([
           {
@@ -224,7 +224,7 @@ const randomCrd = (plural: string, kind: string): UnknownArbitrary =>
 
 const randomOtherManifest = fc.record({
   apiVersion: fc.constant('v1'),
-  kind: mostlyFirstArbitrary(
+  kind: weightedArbitrary(
     fc.constantFrom(
       'ConfigMap',
       'Service',
@@ -244,7 +244,7 @@ const randomListManifest = fc.record({
   items: shortArrayArbitrary(
     fc.oneof(
       randomOtherManifest,
-      mostlyFirstArbitrary(randomOtherManifest, fc.constant({ metadata: { name: 'bare' } })),
+      weightedArbitrary(randomOtherManifest, fc.constant({ metadata: { name: 'bare' } })),
     ),
   ),
 })
@@ -297,11 +297,11 @@ export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
         selector: ({ name }) => name,
       },
     ),
-    more: mostlyFirstArbitrary(
+    more: weightedArbitrary(
       fc.constant([]),
       shortArrayArbitrary(
         fc.record({
-          name: mostlyFirstArbitrary(randomDeploymentName, fc.constantFrom('X', 'a..b')),
+          name: weightedArbitrary(randomDeploymentName, fc.constantFrom('X', 'a..b')),
           spec: randomDeploymentSpec,
         }),
         1,
@@ -323,7 +323,7 @@ export const randomInstallBundle: fc.Arbitrary<BundleContents> = fc
     list: fc.option(randomListManifest),
     name: fc.constantFrom('foo.v1.0.0', `${'long-'.repeat(12)}v1.0.0`, 'fooé.v1'),
     isSound: fc.constantFrom(true, true, true, false),
-    package: mostlyFirstArbitrary(fc.constant('foo'), fc.constant('')),
+    package: weightedArbitrary(fc.constant('foo'), fc.constant('')),
   })
   .map((shape) => {
     const webhooks = shape.isSound
