@@ -32,6 +32,10 @@ export async function startBot({ environment, onLog, logFile }: BotProcessOption
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // If this process ends early, so does catalog-bot.
+  const endChild = () => void child.kill()
+  process.once('exit', endChild)
+  child.once('exit', () => process.off('exit', endChild))
   const exited = once(child, 'exit').then(([code, signal]) => String(signal ?? code))
   const last: string[] = []
   const address = new Promise<string>((resolve) => {

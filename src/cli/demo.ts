@@ -31,13 +31,19 @@ export async function runDemoCommand({ keep, verbose }: DemoCommandOptions): Pro
   const { runDemo } = (await import(new URL(demoScriptPath, import.meta.url).href)) as {
     readonly runDemo: DemoRunner
   }
+  // Exits through the `exit` event, which stops the catalog-bot that the demo started.
+  const stop = () => process.exit(143)
+  process.once('SIGTERM', stop)
   const good = await runDemo({
     print: printToStdout,
     verbose,
     ...(keep === true && {
       keep: async (addresses: readonly string[]) => {
         printToStdout(['', 'The demo keeps running. Press Ctrl-C to stop it:', ...addresses].join('\n'))
-        await new Promise<void>((resolve) => process.once('SIGINT', resolve))
+        process.off('SIGTERM', stop)
+        await new Promise<void>((resolve) => {
+          for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+        })
       },
     }),
   })

@@ -1,5 +1,6 @@
 // `doctor`: diagnoses branch rules, how the App would merge, permissions, deliveries, the clock, and registries. It is read-only.
-// It authenticates as the App if the App's credentials are in the environment, otherwise with a token from the environment.
+// It authenticates as the App if the App's credentials are in the environment or were stored by the setup page, otherwise with a
+// token from the environment.
 // A token is never an argument, because other users of the machine can read arguments.
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import { Octokit } from '@octokit/rest'
 import pino from 'pino'
 import { parse } from 'yaml'
+import { readSavedCredentials } from '../jobs/saved-credentials.ts'
 import { readSettings, type BotSettings } from '../jobs/settings.ts'
 import type { RepositoryName } from '../pull-request/snapshot.ts'
 import { parseConfig, type Config } from '../config/config.ts'
@@ -68,7 +70,11 @@ export async function runDoctor(named: string | undefined, options: DoctorComman
     rules,
     permissions,
     remarks: ofGitHub,
-  } = await collectDiagnosisReport(options, repository, readSettings(process.env))
+  } = await collectDiagnosisReport(
+    options,
+    repository,
+    readSettings({ ...readSavedCredentials(process.env.DATA_DIR ?? 'data'), ...process.env }),
+  )
   const input = toMergePlanInput(config, { rules, permissions, app })
   const plan = chooseMergeStrategy(input)
   const rulesets = buildRecommendedRulesets(rules.branch, app, input.checksToRequire)

@@ -22,6 +22,7 @@ import { openMirror } from '../adapters/git/mirror.ts'
 import type { GitRepository } from '../ports/repository.ts'
 import { readDefaultAuthorLogin, findDefaultBaseBranch, requireGitRepository } from './pull-defaults.ts'
 import { defaultBundlePullBudget } from '../adapters/registry/cached-bundles.ts'
+import { printToStderr } from './output.ts'
 import { formatSystemError } from './system-error.ts'
 
 const execFileAsync = promisify(execFile)
@@ -57,7 +58,7 @@ export async function withLocalPullEvaluation<T>(
     named === undefined
       ? await findDefaultBaseBranch(directory)
       : { revision: named, name: options.baseName ?? named }
-  const author = parseGitHubAccount(options.author ?? (await readDefaultAuthorLogin(directory)))
+  const author = parseGitHubAccount(options.author ?? (await resolveAuthorLogin(directory)))
   const base = await resolveCommit(directory, branch.revision)
   const head = await resolveCommit(directory, options.head)
   const borrowed = await openTemporaryRepository(directory)
@@ -97,6 +98,18 @@ export async function withLocalPullEvaluation<T>(
   } finally {
     await Promise.all([borrowed.close(), pool.close(), registries?.close()])
   }
+}
+
+/** No GitHub login contains parentheses, so no owner file names this author. */
+const unknownAuthorLogin = '(unknown)'
+
+async function resolveAuthorLogin(directory: string): Promise<string> {
+  const login = await readDefaultAuthorLogin(directory)
+  if (login === undefined)
+    printToStderr(
+      'The author of the pull request is unknown, so catalog-bot assumes an author who owns no package. Use --author LOGIN, or set a default with "git config --global github.user LOGIN".',
+    )
+  return login ?? unknownAuthorLogin
 }
 
 /**

@@ -51,13 +51,10 @@ export async function findDefaultBaseBranch(directory: string): Promise<DefaultB
 
 const defaultBranchCandidates = ['main', 'master']
 
-/** The login in the configuration of Git (`github.user`) or gh. Throws if neither contains one. */
-export async function readDefaultAuthorLogin(directory: string): Promise<string> {
+/** The login in the configuration of Git (`github.user`) or gh. Undefined if neither contains one. */
+export async function readDefaultAuthorLogin(directory: string): Promise<string | undefined> {
   const login = (await runGit(directory, 'config', '--get', 'github.user')) ?? (await readGhCliLogin())
-  if (login !== undefined && login !== '') return login
-  throw new Error(
-    'the author of the pull request is unknown: use --author LOGIN, or set a default with "git config --global github.user LOGIN"',
-  )
+  return login === '' ? undefined : login
 }
 
 /** For the location of the files, see https://cli.github.com/manual/gh_help_environment. */

@@ -60,6 +60,11 @@ export function createMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
+    memory: new Gauge({
+      name: 'catalog_bot_memory_bytes',
+      help: 'Memory of catalog-bot, including its child processes and the embedded database',
+      registers,
+    }),
     lastSweep: new Gauge({
       name: 'catalog_bot_last_sweep_timestamp_seconds',
       help: 'Time at which catalog-bot last listed all repositories',

@@ -15,6 +15,8 @@ const bytesPerMegabyte = 1024 * 1024
 const environmentSchema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
+  /** If set, metrics are served on this port only, so that an ingress for the pages does not expose them. */
+  METRICS_PORT: z.coerce.number().int().min(0).max(65535).optional(),
   /** If 1, the setup page also listens on other interfaces. */
   SETUP: z.enum(['0', '1']).default('0'),
   DATA_DIR: z.string().default('data'),
@@ -101,6 +103,8 @@ export interface SignInOAuthClient {
 export interface BotSettings {
   readonly port: number
   readonly host: string
+  /** If absent, `port` serves the metrics, too. */
+  readonly metricsPort?: number | undefined
   /** Localhost unless the administrator changes it. */
   readonly setupHost: string
   readonly dataDirectory: string
@@ -150,8 +154,11 @@ export class SettingsError extends Error {
  * deliveries. Missing credentials are valid and start the setup.
  */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): BotSettings {
+  // Values that come from files, such as mounted Secrets, often end with a newline.
   const definedVariables = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(environment).flatMap(([name, value = '']) =>
+      value.trim() === '' ? [] : [[name, value.trim()]],
+    ),
   )
   const result = environmentSchema.safeParse(definedVariables)
   if (!result.success)
@@ -162,6 +169,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   return {
     port: values.PORT,
     host: values.HOST,
+    metricsPort: values.METRICS_PORT,
     setupHost: values.SETUP === '1' ? values.HOST : '127.0.0.1',
     dataDirectory: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL,
@@ -302,7 +310,7 @@ function readPrivateKey(values: z.output<typeof environmentSchema>): string | un
       : Buffer.from(values.PRIVATE_KEY, 'base64').toString('utf8')
     if (!text.includes('-----BEGIN'))
       throw new SettingsError('PRIVATE_KEY must be in PEM format, optionally encoded as base64')
-    return text
+    return `${text.trimEnd()}\n`
   }
   if (values.PRIVATE_KEY_PATH === undefined) return undefined
   if (!existsSync(values.PRIVATE_KEY_PATH))

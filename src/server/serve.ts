@@ -1,5 +1,5 @@
 // Wires the App together and runs it. `close()` releases everything.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
@@ -36,6 +36,7 @@ import { parseRequestTarget } from '../report/page-urls.ts'
 import { SettingsError, getStoreFolder, type AppCredentials, type BotSettings } from '../jobs/settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../adapters/system-clock.ts'
+import { readProcessTreeMemory } from './process-memory.ts'
 import { createStoreMetrics } from './store-metrics.ts'
 import type { AppServices } from '../jobs/job-context.ts'
 import { createJobScheduler } from '../jobs/job-scheduler.ts'
@@ -51,6 +52,8 @@ const splitShutdownTimeoutMs = (whole: number) => ({
 export interface RunningApp {
   /** Such as `http://127.0.0.1:3000`. */
   readonly address: string
+  /** Absent if `address` serves the metrics, too. */
+  readonly metricsUrl?: string
   close(): Promise<void>
 }
 
@@ -146,6 +149,14 @@ export async function startApp(
   }
   const workplaces = openRepositoryContexts(app, github)
 
+  const renderMetrics = async () => {
+    for (const [work, requests] of Object.entries(github.waiting()))
+      metrics.githubWaiting.set({ class: work }, requests)
+    const memory = await readProcessTreeMemory()
+    if (memory !== undefined) metrics.memory.set(memory)
+    await readStoreMetrics()
+    return metrics.registry.metrics()
+  }
   const server = createServer(
     await createRequestHandler(github, {
       deliveries: createDeliveryHandler({
@@ -159,12 +170,7 @@ export async function startApp(
         onAccepted: (outcome, event, milliseconds) =>
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
       }),
-      metrics: async () => {
-        for (const [work, requests] of Object.entries(github.waiting()))
-          metrics.githubWaiting.set({ class: work }, requests)
-        await readStoreMetrics()
-        return metrics.registry.metrics()
-      },
+      metrics: settings.metricsPort === undefined ? renderMetrics : undefined,
       health: () => health.report(),
       pages: [
         ...(page === undefined ? [] : [page(github)]),
@@ -189,11 +195,10 @@ export async function startApp(
       log,
     }),
   )
-  server.requestTimeout = 30_000
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(settings.port, settings.host, resolve)
-  })
+  await listen(server, settings.port, settings.host)
+  const metricsServer =
+    settings.metricsPort === undefined ? undefined : createMetricsServer(renderMetrics, log)
+  if (metricsServer !== undefined) await listen(metricsServer, settings.metricsPort ?? 0, settings.host)
   const worker = await store.work(
     (job) =>
       runJob(job, {
@@ -227,12 +232,14 @@ export async function startApp(
     settings.databaseUrl === undefined
       ? await openControlSocket(settings.dataDirectory, { store, log })
       : undefined
-  const { port } = server.address() as AddressInfo
-  const address = `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${port}`
+  const formatAddress = (listening: Server) =>
+    `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${(listening.address() as AddressInfo).port}`
+  const address = formatAddress(server)
   log.info({ address }, 'listening')
   saveCompileCache()
   return {
     address,
+    ...(metricsServer !== undefined && { metricsUrl: `${formatAddress(metricsServer)}/metrics` }),
     async close() {
       await control?.close()
       await sweeper.stop()
@@ -246,8 +253,10 @@ export async function startApp(
       // The next process restarts the install test and cleans up after this one.
       await Promise.all([publishing.close(), clusterTests.close()])
       await stopsWithin(all - images - last)
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      for (const one of [server, ...toArrayIfDefined(metricsServer)]) {
+        one.closeAllConnections()
+        await new Promise((resolve) => one.close(resolve))
+      }
       // Ends running git processes, and so the jobs that wait for them.
       await workplaces.close()
       closeLauncher()
@@ -265,6 +274,31 @@ export async function startApp(
       await store.close()
     },
   }
+}
+
+/** Rejects if the port is taken. */
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.requestTimeout = 30_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+}
+
+const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
+
+function createMetricsServer(renderMetrics: () => Promise<string>, log: Logger): Server {
+  return createServer((request, response) => {
+    if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics')
+      return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')
+    renderMetrics().then(
+      (text) => response.writeHead(200, { 'content-type': metricsContentType }).end(text),
+      (error: unknown) => {
+        log.error({ err: error }, 'the metrics could not be read')
+        response.writeHead(500).end()
+      },
+    )
+  })
 }
 
 function toArrayIfDefined<T>(value: T | undefined): readonly T[] {
@@ -285,7 +319,8 @@ async function verifyCredentials(github: GitHubApp, log: Logger): Promise<void> 
 
 interface RequestHandlerOptions {
   readonly deliveries: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
-  readonly metrics: () => Promise<string>
+  /** Absent if another port serves the metrics. */
+  readonly metrics: (() => Promise<string>) | undefined
   readonly health: () => Promise<HealthReport>
   readonly pages: readonly PageHandler[]
   readonly log: Logger
@@ -319,7 +354,7 @@ async function createRequestHandler(
             return respond(`${healthText}\n`, undefined, isReady ? 200 : 503)
           }
           case '/metrics':
-            return respond(await metrics(), 'text/plain; version=0.0.4; charset=utf-8')
+            return metrics !== undefined && respond(await metrics(), metricsContentType)
           case '/':
             return respond('catalog-bot is running. Send webhook deliveries to /api/github/webhooks.\n')
           default:

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import pino from 'pino'
 import { startApp, type RunningApp } from './serve.ts'
+import { readSavedCredentials } from '../jobs/saved-credentials.ts'
 import { readSettings } from '../jobs/settings.ts'
-import { readSavedCredentials, startSetup } from './setup/set-up.ts'
+import { startSetup } from './setup/set-up.ts'
 import { readPackageVersion } from '../adapters/package-version.ts'
 
 const packageFolder = join(import.meta.dirname, '..', '..')
@@ -50,10 +51,12 @@ export async function startFromEnvironment({
     log.warn(
       'CLIENT_ID and CLIENT_SECRET are not set, so no one can sign in or view pages of private repositories',
     )
-  const reportServing = (app: RunningApp) =>
+  const reportServing = ({ address, metricsUrl }: RunningApp) => {
     say(
-      `catalog-bot is listening on ${app.address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
+      `catalog-bot is listening on ${address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
     )
+    if (metricsUrl !== undefined) say(`Its metrics are at ${metricsUrl}.`)
+  }
   if (settings.credentials === undefined) return startSetup({ settings, log, say, onServing: reportServing })
   const app = await startApp(settings, settings.credentials, log)
   reportServing(app)

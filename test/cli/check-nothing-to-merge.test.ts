@@ -39,3 +39,9 @@ test('the JSON output has one reason', async () => {
     reasons: [{ code: 'nothing-to-merge', text: 'the pull request has no commits that main lacks' }],
   })
 })
+
+test('an unknown author owns nothing, and the command says how to name one', async () => {
+  const { code, out, err } = await runCatalogBot('check', '--repo', repositoryDirectory, '--base', 'main')
+  expect([code, out]).toEqual([1, 'Nothing to merge: HEAD has no commits that main lacks.\n'])
+  expect(err).toMatch(/^The author of the pull request is unknown, .*Use --author LOGIN/)
+})

@@ -11,6 +11,7 @@ import {
 } from '../sandbox/github/branch-rules/merge-rules-fixture.ts'
 import { privateKey } from '../sandbox/github/github-fixture.ts'
 import { defaultConfig } from '../../src/config/config.ts'
+import { saveCredentials } from '../../src/jobs/saved-credentials.ts'
 import { getRequiredBotChecks } from '../../src/policy/required-own-checks.ts'
 import { toPrefixedCheckNames } from '../../src/report/report.ts'
 
@@ -115,7 +116,10 @@ describe('doctor', () => {
     })
     const config = join(mergeRulesFixture.githubFixture.directory, 'catalog-bot.yml')
     await writeFile(config, 'merge:\n  method: push\n')
-    const bound = await runDoctor([...args, '--config', config], environment)
+    // Like the server, it uses the credentials that the setup page stored.
+    const data = join(mergeRulesFixture.githubFixture.directory, 'data')
+    saveCredentials({ id: mergeRulesFixture.githubFixture.app.id, pem: privateKey, webhookSecret: 'a secret of the tests' }, data) // prettier-ignore
+    const bound = await runDoctor([...args, '--config', config], { DATA_DIR: data })
     expect(bound.code).toBe(1)
     expect(bound.out).toContain('merge.method is push, but GitHub would reject the push')
   })

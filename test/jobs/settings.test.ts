@@ -46,6 +46,15 @@ describe('the settings', () => {
     for (const wrong of ['10', '30,20,50', '10,30,95', '-1,0,0', '1,2,3,4', 'a,b,c'])
       expect(() => read(wrong)).toThrow('GITHUB_RESERVES: must be three ascending percentages')
   })
+  test('ignore whitespace around a value, because files of mounted Secrets often end with a newline', () => {
+    const padded = Object.fromEntries(
+      Object.entries(validEnvironment).map(([name, value]) => [name, `${value}\n`]),
+    )
+    expect(readSettings({ ...padded, PUBLIC_URL: ' https://bot.example.com\n' })).toMatchObject({
+      credentials: { appId: 12, webhookSecret: validEnvironment.WEBHOOK_SECRET },
+      publicUrl: 'https://bot.example.com',
+    })
+  })
   test('have no credentials on a first start', () => {
     expect(readSettings({}).credentials).toBeUndefined()
     expect(readSettings({ APP_ID: '', PRIVATE_KEY: '' }).credentials).toBeUndefined()

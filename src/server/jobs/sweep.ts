@@ -168,11 +168,15 @@ export interface SweeperOptions {
   readonly app: AppServices<JobQueue & PageRecords>
 }
 
+/** Seconds between sweeps until the App is installed somewhere, because its administrator is waiting for the first check. */
+const notInstalledSweepSeconds = 10
+
 /** Sweeps all repositories now and then every `sweepSeconds`, until stopped. Failures wait for the next round. */
 export function startSweeper({ installed, app }: SweeperOptions): { stop(): Promise<void> } {
   const ending = new AbortController()
   const loop = async () => {
     while (!ending.signal.aborted) {
+      let { sweepSeconds } = app.settings
       try {
         const repositories = await installed()
         const listedAt = app.clock.now()
@@ -181,11 +185,12 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
         )
         for (const { installation, repository } of repositories)
           await app.store.enqueue({ kind: 'sweep', installation, repository })
+        if (repositories.length === 0) sweepSeconds = Math.min(sweepSeconds, notInstalledSweepSeconds)
         app.log.debug({ repositories: repositories.length }, 'sweep')
       } catch (error) {
         app.log.warn({ err: error }, 'the sweep could not list repositories and will be retried')
       }
-      await app.clock.sleep(app.settings.sweepSeconds * 1000, ending.signal)
+      await app.clock.sleep(sweepSeconds * 1000, ending.signal)
     }
   }
   const running = loop()

@@ -1,6 +1,5 @@
 // Shows the setup page until an App exists, then starts the bot with a page that lists its installations.
-import { randomUUID } from 'node:crypto'
-import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { parse } from 'yaml'
@@ -13,6 +12,7 @@ import {
 import { createSetupToken } from '../../web/setup/setup-token.ts'
 import { startSetupServer, type CreatedApp } from '../../web/setup/setup-page.ts'
 import { startApp, type RunningApp } from '../serve.ts'
+import { checkCredentialsFile, saveCredentials } from '../../jobs/saved-credentials.ts'
 import type { AppCredentials, BotSettings } from '../../jobs/settings.ts'
 import { allRules } from '../../checks/all-rules.ts'
 import { parseConfigFile } from '../../config/config-file.ts'
@@ -47,8 +47,7 @@ export async function startSetup({
   say,
   onServing,
 }: SetUpOptions): Promise<{ close(): Promise<void> }> {
-  // Checked first, because GitHub returns the App's key only once.
-  rejectSymlink(join(settings.dataDirectory, credentialsFileName))
+  checkCredentialsFile(settings.dataDirectory)
   const token = createSetupToken()
   let running: RunningApp | undefined
   const page = await startSetupServer({
@@ -63,6 +62,7 @@ export async function startSetup({
     onCreated: async (app) => {
       const file = saveCredentials(app, settings.dataDirectory)
       say(`Created the App ${app.slug} (${app.id}). Its credentials are in ${file}.`)
+      say(`Install the App on your catalog repository: ${app.url}/installations/new`)
       // Send this response first.
       setTimeout(() => {
         startBot(app).catch((error: unknown) =>
@@ -120,58 +120,6 @@ function formatSetupUrls({ setupHost }: BotSettings, port: number, token: string
 function readAppManifest(): Readonly<Record<string, unknown>> {
   const file = join(import.meta.dirname, '..', '..', '..', 'app.yml')
   return parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-}
-
-const credentialsFileName = 'credentials.env'
-
-/** Writes the credentials readable by this account only. Returns the file's path. */
-export function saveCredentials(app: CreatedApp, dataDirectory: string): string {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
-  const file = join(dataDirectory, credentialsFileName)
-  const values = {
-    APP_ID: String(app.id),
-    PRIVATE_KEY: app.pem.replaceAll('\n', '\\n'),
-    WEBHOOK_SECRET: app.webhookSecret,
-    ...(app.client && { CLIENT_ID: app.client.id, CLIENT_SECRET: app.client.secret }),
-  }
-  writePrivateFile(
-    file,
-    Object.entries(values)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-  )
-  return file
-}
-
-/** Creates a new file, so that old permissions and open handles do not expose the content. */
-function writePrivateFile(file: string, text: string): void {
-  rejectSymlink(file)
-  const draft = `${file}.${randomUUID()}`
-  try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true })
-    renameSync(draft, file)
-  } finally {
-    rmSync(draft, { force: true })
-  }
-}
-
-function rejectSymlink(file: string): void {
-  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new Error(
-      `${file} is a symbolic link. Remove it, because catalog-bot writes credentials only to a regular file`,
-    )
-}
-
-/** Returns the credentials of an earlier setup as variables. */
-export function readSavedCredentials(dataDirectory: string): Record<string, string> {
-  const file = join(dataDirectory, credentialsFileName)
-  if (!existsSync(file)) return {}
-  return Object.fromEntries(
-    readFileSync(file, 'utf8')
-      .split('\n')
-      .map((line) => /^([A-Z_]+)=(.*)$/.exec(line))
-      .flatMap((match) => (match?.[1] !== undefined && match[2] !== undefined ? [[match[1], match[2]]] : [])),
-  )
 }
 
 /** Rejects with a ForgeError. */

@@ -36,7 +36,7 @@ export interface InstalledPageOptions {
 }
 
 /** Milliseconds between requests to GitHub, regardless of the number of visitors. */
-const refreshIntervalMs = 8_000
+const refreshIntervalMs = 2_000
 
 /** Answers requests below /setup/; resolves to false for other addresses. */
 export function createInstalledPageHandler(options: InstalledPageOptions) {
@@ -105,7 +105,7 @@ function renderInstalledPage(
     return {
       title: 'Install the App',
       body: `<p>catalog-bot is running, but its App is not installed on any repository yet.</p><p>${install} for the repository that contains your catalogs. This page then updates automatically.</p>`,
-      refresh: { seconds: 5, to: formatInstalledPageUrl(token) },
+      refresh: { seconds: 3, to: formatInstalledPageUrl(token) },
     }
   const parts = branches.map((it) => renderInstalledBranch(it, token, gitUrl))
   const rest = more > 0 ? `<p>The App is also installed on ${more} more repositories.</p>` : ''

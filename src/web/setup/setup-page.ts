@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { fetchFromGitHub } from '../../adapters/github/github-fetch.ts'
+import type { SavedCredentials } from '../../jobs/saved-credentials.ts'
 import { parseRequestTarget } from '../../report/page-urls.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
@@ -51,13 +52,8 @@ export interface SetupOptions {
   readonly onCreated: (app: CreatedApp) => Promise<void>
 }
 
-export interface CreatedApp {
-  readonly id: number
+export interface CreatedApp extends SavedCredentials {
   readonly slug: string
-  readonly pem: string
-  readonly webhookSecret: string
-  /** The App's OAuth client; absent if GitHub returns none. */
-  readonly client?: { readonly id: string; readonly secret: string }
   readonly url: string
 }
 
@@ -116,7 +112,9 @@ async function handleSetupRequest(
 ): Promise<void> {
   const { token, gitUrl } = options
   const url = parseRequestTarget(request.url) ?? new URL('http://localhost')
-  if (url.pathname === '/healthz') return void response.writeHead(200).end('waiting for setup\n')
+  // Ready, because a load balancer sends nobody to the setup page otherwise.
+  if (['/livez', '/readyz', '/healthz'].includes(url.pathname))
+    return void response.writeHead(200, { 'content-type': 'text/plain' }).end('waiting for setup\n')
   if (url.pathname === '/setup' && isSetupToken(url.searchParams.get('word'), token)) {
     const query = url.searchParams
     if (!query.has('name')) return sendPage(response, 200, renderSetupFormPage(options, query, {}))

@@ -11,13 +11,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { startMockGitHub, type MockGitHub } from '../../../sandbox/github/github.ts'
 import { startFromEnvironment } from '../../../src/server/start.ts'
-import { saveCredentials, readSavedCredentials } from '../../../src/server/setup/set-up.ts'
+import { saveCredentials, readSavedCredentials } from '../../../src/jobs/saved-credentials.ts'
 import { getStoreFolder } from '../../../src/jobs/settings.ts'
 import { hasBrowser, launchBrowser } from '../../browser.ts'
 import { reportSkipped } from '../../left-out.ts'
@@ -53,6 +54,7 @@ beforeAll(async () => {
       GITHUB_API_URL: github.url,
       GITHUB_URL: github.url,
       GITHUB_THROTTLE: 'off',
+      METRICS_PORT: '0',
     },
     say: (line) => outputLines.push(line),
   })
@@ -79,6 +81,12 @@ describe('the setup page', () => {
       const reply = await fetch(new URL(path, setupUrl))
       expect(reply.status).toBe(404)
       expect(await reply.text()).not.toContain('manifest')
+    },
+  )
+  test.each(['/livez', '/readyz', '/healthz'])(
+    'passes the probe %s, because a load balancer sends no visitor to a pod that is not ready',
+    async (path) => {
+      expect((await fetch(new URL(path, setupUrl))).status).toBe(200)
     },
   )
   test('explains why a code from GitHub is not valid', async () => {
@@ -148,8 +156,23 @@ describe('the setup page', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     const text = readFileSync(file, 'utf8')
     expect(text).toMatch(/^WEBHOOK_SECRET=[\da-f]{64}$/m)
-    expect(text).toMatch(/^PRIVATE_KEY=-----BEGIN/m)
+    const key = /^PRIVATE_KEY=(?<base64>[\w+/=]+)$/m.exec(text)?.groups?.base64 ?? ''
+    expect(Buffer.from(key, 'base64').toString()).toMatch(/^-----BEGIN/)
+    // A shell and `docker run --env-file` read the same values.
+    const sourced = execFileSync('sh', ['-c', '. "$1" && printf %s "$PRIVATE_KEY"', 'sh', file], {
+      encoding: 'utf8',
+    })
+    expect(sourced).toBe(key)
     expect(outputLines.join('\n')).not.toContain('BEGIN')
+    expect(outputLines.join('\n')).toMatch(
+      /Install the App on your catalog repository: http\S+\/installations\/new/,
+    )
+  })
+  browserTest('leaves the metrics to their own port, so that an ingress does not expose them', async () => {
+    const metricsUrl = /metrics are at (?<url>\S+)\.$/m.exec(outputLines.join('\n'))?.groups?.url ?? ''
+    expect(await (await fetch(metricsUrl)).text()).toContain('catalog_bot_memory_bytes')
+    expect((await fetch(new URL('/readyz', metricsUrl))).status).toBe(404)
+    expect((await fetch(new URL('/metrics', setupUrl))).status).toBe(404)
   })
   browserTest('is over for everybody else', async () => {
     const reply = await fetch(new URL('/setup/installed?word=wrong', setupUrl))
