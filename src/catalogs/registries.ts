@@ -82,7 +82,7 @@ export async function openEvaluationRegistries({
   async function withTimeout<T>(run: () => Promise<T>, until: number): Promise<T | InconclusiveAnswer> {
     const late = {
       kind: 'unknown',
-      reason: `registry lookups for this change take longer than ${lookTime / 1000} s; catalog-bot continues them in the next run`,
+      reason: `registry lookups for this change are taking longer than ${lookTime / 1000} s; catalog-bot will continue them in the next run`,
       retryAfter: timeoutRetrySeconds,
     } as const
     if (until === Infinity) return run()

@@ -161,7 +161,7 @@ async function resolveMergeCommits(head: string): Promise<{ readonly base: strin
   const [base, second, ...more] = parents
   if (base === undefined || second !== head || more.length > 0)
     throw new Error(
-      "the checkout does not contain GitHub's merge commit of this pull request and its parents: use actions/checkout without `ref` and with `fetch-depth: 2`",
+      "the checkout does not contain GitHub's merge commit for this pull request and both parents of that commit: use actions/checkout without `ref` and with `fetch-depth: 2`",
     )
   const isCut = (await runGit('rev-parse', '--is-shallow-repository')) === 'true'
   return { base, head: isCut ? merge : head }
@@ -221,6 +221,6 @@ export function planGitHubActionRun(event: string | undefined, payload: unknown)
   if (event !== undefined && catalogValidationEventNames.has(event)) return { kind: 'validate' }
   return {
     kind: 'refused',
-    why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because it might expose secrets or a write token to untrusted code. Use "on: pull_request"`,
+    why: `catalog-bot rejects ${event === undefined ? 'runs without an event' : `the event ${event}`}, because secrets or a write token might be exposed to untrusted code. Use "on: pull_request"`,
   }
 }

@@ -37,7 +37,7 @@ export async function runCheckCommand(options: CheckCommandOptions): Promise<voi
   else if (verdict.reasons.some(({ code }) => code === 'nothing-to-merge'))
     printToStdout(
       toOneLine(
-        `Nothing to merge: ${options.head} has no commits that ${'baseRef' in verdict ? verdict.baseRef : 'the base branch'} lacks.`,
+        `Nothing to merge: all commits in ${options.head} are already on ${'baseRef' in verdict ? verdict.baseRef : 'the base branch'}.`,
       ),
     )
   else {

@@ -39,7 +39,13 @@ export async function runDemoCommand({ keep, verbose }: DemoCommandOptions): Pro
     verbose,
     ...(keep === true && {
       keep: async (addresses: readonly string[]) => {
-        printToStdout(['', 'The demo keeps running. Press Ctrl-C to stop it:', ...addresses].join('\n'))
+        printToStdout(
+          [
+            '',
+            'The demo is still running at the following addresses. Press Ctrl-C to stop it.',
+            ...addresses,
+          ].join('\n'),
+        )
         process.off('SIGTERM', stop)
         await new Promise<void>((resolve) => {
           for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())

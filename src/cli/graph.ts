@@ -28,7 +28,7 @@ export async function printGraph(
   const graphs = buildPackageGraphs(catalog).filter(({ name }) => names?.includes(name) ?? true)
   for (const name of new Set(names))
     if (!graphs.some((found) => found.name === name))
-      throw new Error(`${dir} has no channel in a package "${escapeNonPrintableCharacters(name)}"`)
+      throw new Error(`${dir} has no channels for the package "${escapeNonPrintableCharacters(name)}"`)
   if (output === 'svg' || out !== undefined)
     writeGraphFiles(
       graphs.map((one) => ({ name: one.name, draw: () => drawGraphs([one], output) })),

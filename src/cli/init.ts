@@ -124,7 +124,7 @@ jobs:
       - uses: actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0
         with:
           node-version: 24
-      # Installs outside of the checkout, where an .npmrc of the pull request could change the package registry.
+      # Installs outside the checkout, because an .npmrc file in the pull request could change the package registry.
       - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${readVersion()}
         working-directory: \${{ runner.temp }}
       - run: '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action'

@@ -168,7 +168,7 @@ async function queryOpmCatalogServer(
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
   try {
     for (const [path, bytes] of files) {
-      if (path.split('/').includes('..')) throw new Error(`${path} is outside of the image`)
+      if (path.split('/').includes('..')) throw new Error(`${path} is outside the image`)
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes())
     }

@@ -162,7 +162,7 @@ function planRequestedClusterTests(
     )
     for (const target of suitable)
       if (!present.includes(target))
-        skippedTests.push({ target, channel, why: 'the cluster does not have its API' })
+        skippedTests.push({ target, channel, why: 'the cluster does not serve its API' })
       else if (!targets.includes(target))
         skippedTests.push({
           target,

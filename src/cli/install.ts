@@ -157,7 +157,7 @@ function selectRequestedChannels(
   for (const named of options.channel ?? [])
     if (!names.includes(named))
       throw new Error(
-        `package "${escapeNonPrintableCharacters(options.package)}" has no channel "${escapeNonPrintableCharacters(named)}"; it has ${names.map(escapeNonPrintableCharacters).join(', ')}`,
+        `package "${escapeNonPrintableCharacters(options.package)}" has no channel "${escapeNonPrintableCharacters(named)}"; its channels are ${names.map(escapeNonPrintableCharacters).join(', ')}`,
       )
   return options.channel ?? channels.filter(({ isDefault }) => isDefault).map(({ name }) => name)
 }

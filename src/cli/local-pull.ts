@@ -161,7 +161,7 @@ export function createLocalQuestionAnswerer(
       case 'branch':
         return unknownOnGitHub('branches are available only on GitHub')
       case 'check-run':
-        return unknownOnGitHub('checks of other Apps are available only on GitHub')
+        return unknownOnGitHub('checks from other Apps are available only on GitHub')
       case 'team-member':
         return unknownOnGitHub('team members are available only on GitHub')
       case 'role':

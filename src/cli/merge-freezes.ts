@@ -51,7 +51,7 @@ async function sendFreezeRequest(wanted: FreezesRequest): Promise<FreezesRespons
   const folder = getStoreFolder(dataDirectory)
   if (!existsSync(folder))
     throw new Error(
-      `no store found in ${dataDirectory}: set DATA_DIR or DATABASE_URL as for the App, or run this command in the App's environment`,
+      `no store found in ${dataDirectory}: set DATA_DIR or DATABASE_URL to the value that the App uses, or run this command in the App's environment`,
     )
   try {
     return await executeFreezeRequestOnStore({ dataDirectory: folder, lockTimeoutMs: 0 }, wanted)
@@ -113,7 +113,7 @@ function printFreezes(wanted: FreezesRequest, { changed, stops, events }: Freeze
     )
     if (audits.length > 0 && !wanted.audit)
       printToStderr(
-        'A freeze that follows a failed merge verification remains. Fix its cause, then unfreeze with --audit.',
+        'A freeze that was caused by a failed merge verification is still in effect. Fix the cause, and then unfreeze with --audit.',
       )
   }
   if (stops.length === 0) printToStdout('No branch is frozen.')

@@ -79,7 +79,7 @@ export function createMigrateLevelOption(): Option {
 }
 
 export function createRepositoryRoleOption(): Option {
-  return new Option('--role <role>', "the author's role on the repository")
+  return new Option('--role <role>', "the author's role in the repository")
     .choices(['none', 'read', 'triage', 'write', 'maintain', 'admin'])
     .default('read')
 }

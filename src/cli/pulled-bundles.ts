@@ -64,6 +64,6 @@ const registryReferencePattern = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 export function requireImageReferenceSyntax(name: string): void {
   if (!registryReferencePattern.test(name))
     throw new Error(
-      `${quoteLikeGo(name)} is not an existing file or directory, and not an image reference (HOST/REPOSITORY:TAG)`,
+      `${quoteLikeGo(name)} is neither an existing file or directory nor an image reference (HOST/REPOSITORY:TAG)`,
     )
 }

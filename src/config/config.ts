@@ -46,9 +46,7 @@ export const configSchema = z.strictObject({
       }),
     )
     .default([])
-    .describe(
-      'Catalogs in the repository. If empty, catalog-bot finds them by the layout of the repository.',
-    ),
+    .describe('Catalogs in the repository. If empty, catalog-bot finds them based on the repository layout.'),
   templates: templatesSchema,
   branches: z
     .array(z.string().min(1))
@@ -76,7 +74,7 @@ export const configSchema = z.strictObject({
         .array(z.enum(['admin', 'maintain', 'write']))
         .default(['admin', 'maintain'])
         .describe(
-          'Roles on the repository that make a user a maintainer. If empty, only listed users and teams are maintainers.',
+          'Repository roles that make a user a maintainer. If empty, only listed users and teams are maintainers.',
         ),
     })
     .prefault({})
@@ -89,7 +87,7 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether an approval remains valid after a push that does not change any of the files that it covers. A change of the base branch or of the configuration still dismisses it.',
+          'Whether an approval remains valid after a push that does not change any of the files that the approval covers. Changing the base branch of the pull request or the configuration still dismisses the approval.',
         ),
       confirmUnknownPushes: z
         .boolean()
@@ -124,7 +122,7 @@ export const configSchema = z.strictObject({
         .array(z.enum(suiteNames))
         .default([])
         .describe(
-          'Optional suites of bundle rules to apply, in addition to the default rules. Same names as in `bundle validate --suite`.',
+          'Optional suites of bundle rules to apply, in addition to the default rules. The names are the same as in `bundle validate --suite`.',
         ),
       image: bundleImageSchema.optional(),
       release: bundleReleaseSchema,
@@ -183,19 +181,19 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether every package that a pull request changes must install before catalog-bot merges it. Otherwise, the check is informational and does not block the merge.',
+          'Whether every package that a pull request changes must install successfully before catalog-bot merges the pull request. Otherwise, the check is informational and does not block the merge.',
         ),
       with: z
         .array(z.enum(['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm']))
         .default([])
         .describe(
-          'Targets that packages must install with. If empty, registry+v1 bundles must install with OLM v0, and other bundles with RukPak.',
+          'Targets that must be able to install packages. If empty, OLM v0 must be able to install registry+v1 bundles, and RukPak other bundles.',
         ),
       cluster: z
         .enum(['off', 'asked', 'automatic'])
         .default('off')
         .describe(
-          'Whether packages that install in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: when a maintainer comments `/test-install`. `automatic`: also when all checks have passed. The Operators under test run on that cluster.',
+          'Whether packages that install successfully in the simulation are also installed on a test cluster, if a bot administrator provides one. `asked`: when a maintainer comments `/test-install`. `automatic`: also when all checks have passed. The Operators under test run on that cluster.',
         ),
     })
     .prefault({})

@@ -40,7 +40,7 @@ export const mergeMessageSchema = z
     body: createMergeMessageTemplateSchema(2000)
       .optional()
       .describe(
-        'Body of the merge commit message, with the same placeholders. catalog-bot always adds the line that names the head.',
+        'Body of the merge commit message, with the same placeholders. catalog-bot always adds a line that identifies the head.',
       ),
   })
   .prefault({})

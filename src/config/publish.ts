@@ -52,7 +52,7 @@ const publishEntrySchema = z.strictObject({
     .min(1)
     .max(20)
     .describe(
-      'Tags that always refer to the latest image of the catalog, such as `latest` or `v{version}`. {version} is the platform version of the catalog, and {name} is the last part of its directory.',
+      'Tags that always refer to the latest image of the catalog, such as `latest` or `v{version}`. {version} is the platform version of the catalog, and {name} is the last segment of its directory path.',
     ),
   base: z
     .string()
@@ -92,7 +92,7 @@ const publishEntrySchema = z.strictObject({
         .max(1000)
         .default(5)
         .describe(
-          'Number of earlier images to keep for `/rollback`. With 0, earlier images get no separate tag.',
+          'Number of earlier images to keep for `/rollback`. If 0, earlier images do not get a separate tag.',
         ),
       tag: createPublishTagSchema(['name', 'version', 'commit'])
         .refine((text) => text.includes('{commit}'), { message: 'must contain {commit}' })

@@ -16,7 +16,7 @@ export const requiredChecksSchema = z
   .max(50)
   .default([])
   .describe(
-    'Checks of other Apps that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
+    'Checks from other Apps that must succeed on the head of a pull request before it is merged. catalog-bot waits for missing checks.',
   )
 
 export type RequiredExternalCheck = z.output<typeof requiredChecksSchema>[number]

@@ -40,7 +40,7 @@ export const templatesSchema = z
   )
   .default([])
   .describe(
-    'Templates and the catalogs that are rendered from them, in addition to those that catalog-bot finds by the layout.',
+    'Templates and the catalogs that are rendered from them, in addition to those that catalog-bot finds based on the repository layout.',
   )
 
 export type TemplateConfig = z.output<typeof templatesSchema>[number]

@@ -74,7 +74,7 @@ export async function revalidateCachedVerdictOnNewBase(
       const known = answers.get(toCheckQuestionKey(question))
       if (known === undefined) hasAll = false
       return Promise.resolve(
-        known ?? { kind: 'unknown', reason: 'the answer was not looked up', retryAfter: 60 },
+        known ?? { kind: 'unknown', reason: 'this information was not looked up', retryAfter: 60 },
       )
     },
   })

@@ -129,7 +129,7 @@ async function queryOpmForChange(
 ): Promise<readonly CatalogServerResponse[]> {
   const unknown = (reason: string): readonly CatalogServerResponse[] =>
     packageNames.map(() => ({ server: 'opm', kind: 'unknown', reason }))
-  if (left.milliseconds <= 0) return unknown('this evaluation ran out of time for opm')
+  if (left.milliseconds <= 0) return unknown('this evaluation ran out of time to run opm')
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
   try {
     for (const { path } of result?.files ?? []) {

@@ -78,7 +78,7 @@ export function createMetrics() {
     }),
     openedToMerged: new Histogram({
       name: 'catalog_bot_opened_to_merged_seconds',
-      help: 'Time from opening a pull request until catalog-bot merges it',
+      help: 'Time from when a pull request is opened until catalog-bot merges it',
       buckets: longDurationBucketSeconds,
       registers,
     }),

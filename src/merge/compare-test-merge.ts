@@ -18,6 +18,6 @@ export async function findTestMergeMismatch(
     kind: 'refused',
     scope: 'pull',
     reason:
-      "GitHub's merge of this pull request has different content from the merge that was checked, for example because GitHub follows renamed files, and this branch accepts only GitHub's merge; rebase the pull request onto its base branch",
+      "this branch accepts only GitHub's merge of this pull request, but the content of that merge differs from what catalog-bot checked, for example because GitHub follows renamed files; rebase the pull request onto its base branch",
   }
 }

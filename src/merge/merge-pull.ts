@@ -167,7 +167,7 @@ async function prepareMerge(step: MergeAttempt): Promise<PreparationResult> {
     case undefined:
       return {
         kind: 'refused',
-        reason: step.plan.missing?.join('; ') ?? 'GitHub would not accept the merge by any method',
+        reason: step.plan.missing?.join('; ') ?? 'GitHub would not accept any merge method',
         scope: step.shutFor ?? 'branch',
       }
     case 'push':

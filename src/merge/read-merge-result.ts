@@ -58,7 +58,7 @@ async function describeCommitDifference(
   const { method } = intent
   if (method?.kind === 'queue') {
     const group = await readQueueGroupByMergedCommit(intent.repository, commit, options)
-    return group === undefined ? `no merge queue group that contains ${commit} was validated` : undefined
+    return group === undefined ? `no validated merge queue group contains ${commit}` : undefined
   }
   const tree = await repository.treeOf(commit)
   if (tree !== intent.tree) return `${commit} has the tree ${tree}, but the validated tree is ${intent.tree}`
@@ -68,7 +68,9 @@ async function describeCommitDifference(
     commit,
     method?.kind === 'github-merge' ? method.method : 'merge',
   )
-  return isExpected ? undefined : `${commit} is not based on ${intent.base}, on which it was validated`
+  return isExpected
+    ? undefined
+    : `${commit} is not based on ${intent.base}, the base on which it was validated`
 }
 
 /** The base into which GitHub merged the validated head exactly as catalog-bot would. Undefined if the merge differs. */

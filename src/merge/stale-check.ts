@@ -70,7 +70,7 @@ export async function isPullEpochUnchanged(
   return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
 }
 
-export const epochChangedMessage = 'the pull request changed and changed back'
+export const epochChangedMessage = 'the pull request changed and then changed back'
 
 /** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
 function isSameSnapshot(a: PullSnapshot, b: PullSnapshot): boolean {

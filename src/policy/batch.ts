@@ -39,8 +39,8 @@ export function findBatchChainProblem(permits: readonly MergePermit[]): string |
     return 'the batch contains a pull request twice'
   for (const [index, { repository, baseRef, base }] of merges.entries()) {
     if (repository.owner !== first.repository.owner || repository.name !== first.repository.name)
-      return 'the permits are for several repositories'
-    if (baseRef !== first.baseRef) return 'the permits are for several branches'
+      return 'the permits cover more than one repository'
+    if (baseRef !== first.baseRef) return 'the permits cover more than one branch'
     const before = merges[index - 1]
     if (before !== undefined && base !== before.commit) return 'a permit does not build on the previous one'
   }

@@ -111,7 +111,7 @@ function chooseStrategyAutomatically(
 
 function suggestMergeSettingsFix({ linearHistory, signatures }: BranchRules): string {
   if (linearHistory && signatures)
-    return 'require either a linear history or signatures on this branch, because with both, GitHub lets only the author squash a pull request'
+    return 'require either a linear history or signatures on this branch, but not both, because GitHub would then let only the author squash a pull request'
   const fitting = [...(linearHistory ? [] : ['merge']), ...(signatures ? [] : ['squash', 'rebase'])]
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
@@ -178,7 +178,7 @@ function findMergeBlockers({
     ...(rules.closedToUs
       ? [
           rules.owner === 'user'
-            ? "only listed users can update the branch, and a user's repository cannot list an App: remove that rule"
+            ? 'only listed users can update the branch, and a user-owned repository cannot list an App: remove that rule'
             : `only listed users and apps can update the branch: add this App (id ${app}) to the list, with the bypass mode "always"`,
         ]
       : []),
@@ -188,7 +188,7 @@ function findMergeBlockers({
     ),
     ...(pull?.editsWorkflows === true && !hasPermission(permissions, 'workflows')
       ? [
-          'a person must merge this pull request, because it changes .github/workflows/ and the App lacks the permission workflows: write',
+          'a person must merge this pull request, because it changes .github/workflows/ and the App lacks the "workflows: write" permission',
         ]
       : []),
   ]
@@ -226,7 +226,7 @@ function findMissingPermissions({ permissions }: MergePlanInput, method: MergeSt
     .filter(([name, level]) => !hasPermission(permissions, name, level))
     .map(
       ([name, level, purpose]) =>
-        `the App lacks the permission ${name}: ${level}, which is required ${purpose}`,
+        `the App lacks the "${name}: ${level}" permission, which is required ${purpose}`,
     )
 }
 

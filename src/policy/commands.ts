@@ -228,7 +228,11 @@ function toUnansweredCommentEditQuestion(
   { id }: PullComment,
   { reason, retryAfter }: InconclusiveAnswer,
 ): UnansweredCheckQuestion {
-  return { question: `whether the author of comment ${id} wrote its command`, reason, retryAfter }
+  return {
+    question: `whether the command in comment ${id} was written by the author of the comment`,
+    reason,
+    retryAfter,
+  }
 }
 
 const denialReasonByRole: Readonly<Record<(typeof requiredRoleByCommand)[CommandName], string>> = {

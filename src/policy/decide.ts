@@ -182,7 +182,7 @@ function* findPullStateVerdictReasons({
     yield createVerdictReason(
       'wait',
       'refused',
-      `GitHub rejected the merge: ${refused.replace(/[.\s]+$/, '')}. catalog-bot retries when the pull request changes, and periodically`,
+      `GitHub rejected the merge: ${refused.replace(/[.\s]+$/, '')}. catalog-bot retries periodically and whenever the pull request changes`,
     )
   if (!config.merge.enabled && requestedBy === undefined)
     yield createVerdictReason('wait', 'merge-disabled', 'automatic merging is disabled in this repository')
@@ -206,7 +206,7 @@ function* findTestMergeVerdictReasons({
     yield createVerdictReason(
       'blocked',
       'nothing-to-merge',
-      `the pull request has no commits that ${snapshot.baseRef} lacks`,
+      `all commits in the pull request are already on ${snapshot.baseRef}`,
     )
   if (merge.kind === 'clean' && changedPaths === 0)
     yield createVerdictReason('wait', 'empty', 'the pull request does not change any files')

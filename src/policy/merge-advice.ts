@@ -23,7 +23,7 @@ export function describeMergeConditions(
     ...(rules.pullRequest === undefined ? [] : describeReviewConditions(rules.pullRequest, isPush)),
     ...(isPush && doesGitHubCompareMergeTrees(rules)
       ? [
-          "the merge must have the same content as GitHub's test merge; otherwise catalog-bot does not merge it",
+          "the merge must have the same content as GitHub's test merge; otherwise, catalog-bot does not merge the pull request",
         ]
       : []),
     ...(foreign.length > 0 ? [`${formatCheckNames(foreign)} must pass on ${checkLocation}`] : []),
@@ -35,7 +35,7 @@ export function describeMergeConditions(
     ...rules.others.map((name) => `${formatRuleNames([name])} must be satisfied`),
     ...(pull === undefined && !hasPermission(permissions, 'workflows')
       ? [
-          'a person must merge changes to .github/workflows/, because the App lacks the permission workflows: write',
+          'a person must merge changes to .github/workflows/, because the App lacks the "workflows: write" permission',
         ]
       : []),
   ]
@@ -54,7 +54,7 @@ function describeReviewConditions(
         ]
       : []),
     ...(requirement.codeOwners
-      ? ['a code owner of each changed file must approve, if the file has a code owner']
+      ? ['for each changed file that has code owners, one of them must approve']
       : []),
     ...(requirement.conversations ? ['every conversation must be resolved'] : []),
     ...(requirement.dismissesStale ? ['approvals must be newer than the last push'] : []),
@@ -102,7 +102,7 @@ function suggestMissingRulesets(
       ? []
       : [
           rules.owner === 'user'
-            ? 'move the repository to an organization and add ruleset A there, because repositories of users do not support Apps in bypass lists'
+            ? 'move the repository to an organization and add ruleset A there, because user-owned repositories do not support Apps in bypass lists'
             : `add ruleset A, which allows only this App to update the branch, so that no merge has to be validated twice${exact}`,
         ]),
     ...(isMissingChecks
@@ -136,7 +136,7 @@ function suggestPushMergeSettings(
       : []),
     ...(foreign.length > 0
       ? [
-          `list ${formatCheckNames(foreign)} in merge.requires instead of requiring ${foreign.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${foreign.length === 1 ? 'it' : 'them'}, and can push`,
+          `list ${formatCheckNames(foreign)} in merge.requires instead of requiring ${foreign.length === 1 ? 'it' : 'them'} on the branch: catalog-bot still waits for ${foreign.length === 1 ? 'it' : 'them'}, but can then push the validated merge itself`,
         ]
       : []),
   ]

@@ -77,9 +77,9 @@ export function formatFreeze({ branch, kind, reason, by, since }: MergeFreeze): 
   const which = branch === undefined ? ' all' : ''
   switch (kind) {
     case 'frozen':
-      return `merging into ${target} was frozen by ${formatFreezeAuthor(by)} at ${at}${why}. To unfreeze it, a maintainer can comment /unfreeze${which}`
+      return `merging into ${target} was frozen by ${formatFreezeAuthor(by)} at ${at}${why}. To unfreeze merging, a maintainer can comment /unfreeze${which}`
     case 'audit':
-      return `merging into ${target} was frozen at ${at} because the branch does not match what was checked${why}. To unfreeze it, a maintainer can comment /unfreeze${which} audit`
+      return `merging into ${target} was frozen at ${at} because the branch does not match what was checked${why}. To unfreeze merging, a maintainer can comment /unfreeze${which} audit`
     case 'refused':
       return `GitHub has rejected merges into ${target} since ${at}${why}. catalog-bot retries periodically, and when the settings change`
   }

@@ -22,8 +22,8 @@ const removalMessageByReason: Readonly<Record<string, string>> = {
   FAILED_CHECKS: 'a required check failed in the merge queue',
   CI_TIMEOUT: 'a required check timed out in the merge queue',
   QUEUE_CLEARED: 'the merge queue was cleared',
-  ROLL_BACK: 'the merge queue rolled back the group of this pull request',
-  BRANCH_PROTECTIONS: 'the pull request does not meet the rules of the branch',
+  ROLL_BACK: 'the merge queue rolled back the group that contained this pull request',
+  BRANCH_PROTECTIONS: 'the pull request does not satisfy the branch rules',
   GIT_TREE_INVALID: 'GitHub could not create a valid tree for the pull request in the merge queue',
   INVALID_MERGE_COMMIT:
     'GitHub could not create a valid merge commit for the pull request in the merge queue',

@@ -64,7 +64,9 @@ export function findRollbackTarget(
   })
   const [only, ...others] = found
   if (only === undefined)
-    return createUnclearRollbackTarget(`catalog-bot has not published image ${wanted} there`)
+    return createUnclearRollbackTarget(
+      `the publish history for this branch or tag does not contain image ${wanted}`,
+    )
   return others.length > 0
     ? createUnclearRollbackTarget(`${wanted} matches several images; specify the tag first`)
     : only

@@ -128,7 +128,7 @@ function renderMergeResultSection(
   if (published === undefined) return []
   const failed =
     published.state === 'failed'
-      ? ' **Users do not get this change yet** because catalog-bot cannot publish it. catalog-bot reports the failure in an issue.'
+      ? ' **Users cannot get this change yet** because catalog-bot could not publish it. catalog-bot reports the failure in an issue.'
       : ''
   return [
     `Merged as ${formatCommitLink(mergeCommit, page)}.${failed}`,

@@ -40,7 +40,7 @@ const staleCommandMessage =
 
 const slashCommandHelpLines = [
   `- ${toCodeSpan('/approve [commit]')}: Approve this commit (owners, maintainers).`,
-  `- ${toCodeSpan('/hold')}, ${toCodeSpan('/unhold')}: Prevent catalog-bot from merging this pull request, or allow it again.`,
+  `- ${toCodeSpan('/hold')}, ${toCodeSpan('/unhold')}: Prevent catalog-bot from merging this pull request, or allow merging again.`,
   `- ${toCodeSpan('/recheck')}: Run all checks again.`,
   `- ${toCodeSpan('/merge')}: Merge this commit when automatic merging is disabled (owners, maintainers).`,
   `- ${toCodeSpan('/preview [commit]')}: Publish a preview image, if the repository enables previews (owners, maintainers).`,

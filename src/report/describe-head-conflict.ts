@@ -26,7 +26,7 @@ export function describeHeadConflicts(
     const origin =
       pull === undefined
         ? `[${toCodeSpan(commit.slice(0, 12))}](${formatCommitUrl(page, commit)}) reached ${toCodeSpan(branch)} first`
-        : `[#${pull}](${formatPullUrl(page, pull)}) merged first`
+        : `[#${pull}](${formatPullUrl(page, pull)}) was merged first`
     const effect =
       replaces === ''
         ? `adds ${toCodeSpan(entry)}`

@@ -116,6 +116,6 @@ function describeProvisioner(points: ChannelInstall['provisioner']): readonly st
     '',
     `  RukPak's ${points.length} requirements for provisioners:`,
     ...held.map(({ number, asks, says }) => `    ${number}. ${asks}: ${says}`),
-    `    only a cluster test can show: ${left.map(({ number }) => number).join(', ')}`,
+    `    can be verified only by a cluster test: ${left.map(({ number }) => number).join(', ')}`,
   ]
 }

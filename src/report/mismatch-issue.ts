@@ -50,8 +50,8 @@ export function renderMismatchIssue(
         '',
         `1. Compare the expected and the actual content: ${toCodeSpan(`git diff ${tree} ${found ?? branch}`)}.`,
         revert.kind === 'offered'
-          ? `2. If the difference is wrong, merge #${revert.pull}, which restores the branch to its state before the merge.`
-          : `2. If the difference is wrong, revert it manually. catalog-bot could not open a pull request for the revert: ${escapeMarkdown(revert.why)}.`,
+          ? `2. If the difference is not intended, merge #${revert.pull}, which restores the branch to its state before the merge.`
+          : `2. If the difference is not intended, revert it manually. catalog-bot could not open a pull request for the revert: ${escapeMarkdown(revert.why)}.`,
         `3. To unfreeze the branch, comment ${toCodeSpan(`/unfreeze ${branch} audit`)} on any open pull request, or run ${toCodeSpan(`catalog-bot merging unfreeze --branch ${branch} --audit`)}.`,
       ].join('\n'),
     ].join('\n\n'),
@@ -65,7 +65,7 @@ export function renderRevertPull(
   const title = `Restore ${branch} to its state before pull request ${pull}`
   const also =
     undone > 1
-      ? `This also reverts ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} that followed on the branch.`
+      ? `This also reverts ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} that were added to the branch afterward.`
       : 'This reverts only that merge.'
   return {
     title: escapeIssueTitle(title),

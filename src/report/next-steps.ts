@@ -30,7 +30,7 @@ export function decideNextSteps(verdict: PullVerdict): readonly NextStep[] {
         {
           headline: '⏳ Waiting',
           who: botName,
-          what: 'The checks run again when the pull request changes, and periodically.',
+          what: 'The checks run again periodically and whenever the pull request changes.',
         },
       ]
 }
@@ -179,7 +179,8 @@ const actionTextFormatterByWaitKind: Readonly<
   },
   confirms: (open) =>
     `${joinRequirementSentences(open)} If you expected this push, comment ${toCodeSpan('/approve')}.`,
-  withdraws: () => 'When your comments are addressed, approve this pull request or dismiss your review.',
+  withdraws: () =>
+    'Once your comments have been addressed, approve this pull request or dismiss your review.',
   'merges-by-hand': (open) =>
     `${joinRequirementSentences(open)} To pass the required check, approve this pull request in a review, or comment ${toCodeSpan('/approve')}. Then merge it manually.`,
   'merges-approved': (open) => `${joinRequirementSentences(open)} The required check has passed.`,
@@ -294,7 +295,7 @@ const otherStepByReasonCode: Partial<Record<VerdictReasonCode, (reason: VerdictR
   'author-unknown': ({ text }) => ({
     headline: '⏳ Waiting for a maintainer',
     who: 'a maintainer',
-    what: `${formatEscapedSentence(text)} catalog-bot does not merge such a pull request.`,
+    what: `${formatEscapedSentence(text)} catalog-bot does not merge pull requests from deleted accounts.`,
   }),
   'required-check': ({ text }) => ({
     headline: '⏳ Waiting for another check',

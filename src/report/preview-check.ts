@@ -34,7 +34,7 @@ function describePreview({ root, image, tag, state }: PreviewImageView): string 
   const heading = `**${toCodeSpan(root === '' ? '.' : root)}** → ${toCodeSpan(`${image}:${tag}`)}`
   switch (state.kind) {
     case 'published':
-      return `${heading}\n\nTo test the catalog as it would be after the merge, use ${toCodeSpan(`${image}@${state.digest}`)}. catalog-bot removes this image when the pull request is closed, or on ${state.until}.`
+      return `${heading}\n\nTo test the catalog as it would be after the merge, use ${toCodeSpan(`${image}@${state.digest}`)}. catalog-bot removes this image when the pull request is closed, or on ${state.until} at the latest.`
     case 'failed':
       return `${heading}\n\nNot published: ${escapeMarkdown(state.why)}.${state.again ? ' catalog-bot retries automatically.' : ''}`
     case 'removed':

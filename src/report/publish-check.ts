@@ -123,7 +123,7 @@ function formatPublication(state: PublicationView): string {
     case 'published': {
       const moved = state.moved.map(
         ({ tag, to }) =>
-          ` The tag ${toCodeSpan(tag)} had been moved to ${toCodeSpan(to)} outside catalog-bot. catalog-bot set it again.`,
+          ` The tag ${toCodeSpan(tag)} had been moved to ${toCodeSpan(to)} outside of catalog-bot. catalog-bot has set the tag again.`,
       )
       const missed =
         state.unattested === undefined

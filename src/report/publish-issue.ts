@@ -41,7 +41,7 @@ export function renderPublishIssue(failures: readonly PublishFailureView[]): {
         : []),
       ...(moved.length > 0
         ? [
-            'These tags were changed outside catalog-bot, which leaves them unchanged until the catalog changes. To set a tag now, a maintainer can comment `/rollback TAG DIGEST` with the correct digest.',
+            'These tags were changed outside of catalog-bot. catalog-bot does not set them again until the catalog changes. To set a tag now, a maintainer can comment `/rollback TAG DIGEST` with the correct digest.',
             renderFailureTable(moved),
           ]
         : []),

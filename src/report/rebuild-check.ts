@@ -57,7 +57,7 @@ export function renderRebuildCheck(catalogs: readonly string[], state: RebuildSt
         status: 'completed',
         conclusion: 'neutral',
         title: 'Rebuild requested; result unknown',
-        summary: `${catalogsLine} GitHub does not show a workflow run for this commit. Check that the App has the permission Actions: read, and that the workflow runs on this commit.`,
+        summary: `${catalogsLine} GitHub does not show a workflow run for this commit. Check that the App has the "Actions: read" permission, and that the workflow runs on this commit.`,
       }
     case 'received':
       return {

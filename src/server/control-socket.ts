@@ -25,7 +25,7 @@ export async function openControlSocket(
 ): Promise<{ close(): Promise<void> }> {
   const path = getControlSocketPath(dataDirectory)
   if (path === undefined) {
-    log.warn({ dataDirectory }, 'the data folder path is too long to open the control socket')
+    log.warn({ dataDirectory }, 'the path of the data folder is too long for the control socket')
     return { close: () => Promise.resolve() }
   }
   const server = createServer((request, response) => {

@@ -54,7 +54,7 @@ export function createHealthMonitor(
       const problems = [
         ...(isStoreThere ? [] : ['the database does not respond']),
         ...(areCredentialsRejected
-          ? ["GitHub rejects the App's credentials; check APP_ID and PRIVATE_KEY"]
+          ? ["GitHub rejected the App's credentials; check APP_ID and PRIVATE_KEY"]
           : []),
         ...(silentSince === undefined
           ? []

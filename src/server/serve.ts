@@ -311,7 +311,7 @@ async function verifyCredentials(github: GitHubApp, log: Logger): Promise<void> 
   } catch (error) {
     if (error instanceof ForgeError && (error.code === 'unauthorized' || error.code === 'not-found'))
       throw new SettingsError(
-        "GitHub rejects the App's credentials. Check that APP_ID and PRIVATE_KEY belong to the same App and that this machine's clock is correct",
+        "GitHub rejected the App's credentials. Check that APP_ID and PRIVATE_KEY belong to the same App and that this machine's clock is correct",
       )
     log.warn({ err: error }, 'the App could not be verified with GitHub; starting anyway')
   }

@@ -83,7 +83,7 @@ export function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator
         const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
         const data = {
           api: `${apiVersion} ${kind}`,
-          name: `a resource of ${asString(getField(crd, 'name'))}`,
+          name: `a resource listed for ${asString(getField(crd, 'name'))}`,
           release: '1.25',
         }
         yield { path, data, isCertain: isCertain('1.25') }
@@ -97,7 +97,7 @@ export function* findRemovedApiUses({ csv, objects }: RegistryBundle): Generator
           continue
         const data = {
           api: 'policy/v1beta1 PodSecurityPolicy',
-          name: `a permission of ${asString(getField(entry, 'serviceAccountName'))}`,
+          name: `a permission of the service account ${asString(getField(entry, 'serviceAccountName'))}`,
           release: '1.25',
         }
         yield { path: ['spec', 'install', 'spec', list, index, 'rules', position], data, isCertain: false }

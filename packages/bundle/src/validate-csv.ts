@@ -83,7 +83,7 @@ function findInstallModesProblem(csv: Json): string | undefined {
     (webhook) => asList(getField(webhook, 'conversionCRDs')).length > 0,
   )
   return converts && supported.join() !== 'AllNamespaces'
-    ? 'it converts CRDs, which requires AllNamespaces as the only supported install mode'
+    ? 'it has a conversion webhook, which requires AllNamespaces to be the only supported install mode'
     : undefined
 }
 
@@ -99,7 +99,7 @@ function isValidExamplesJson(text: string): boolean {
 function findDependencyProblem({ type, value }: TypedMetadataEntry): string | undefined {
   const describeMissingKeys = (...keys: readonly string[]) => {
     const missing = keys.filter((key) => asString(getField(value, key)) === '')
-    return missing.length === 0 ? undefined : `it has no ${missing.join(', no ')}`
+    return missing.length === 0 ? undefined : `it does not set ${missing.join(', ')}`
   }
   switch (type) {
     case 'olm.gvk':
@@ -124,7 +124,7 @@ function findDependencyProblem({ type, value }: TypedMetadataEntry): string | un
       )
       return kinds.length === 1
         ? undefined
-        : 'it must have exactly one of all, any, not, cel, gvk and package'
+        : 'it must set exactly one of the fields all, any, not, cel, gvk, and package'
     }
     default:
       return 'the type is unknown'

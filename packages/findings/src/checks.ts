@@ -15,7 +15,7 @@ export const checkDefinitions = [
   { id: 'images', title: 'Every image exists, is allowed, and matches the catalog', requirement: 'required' },
   {
     id: 'install',
-    title: 'Every changed package installs in a simulation without a cluster',
+    title: 'A simulated installation of every changed package succeeds',
     requirement: 'configured',
   },
 ] as const satisfies readonly {

@@ -135,7 +135,7 @@ function toOmittedFinding(
   return {
     rule: id,
     severity,
-    what: `${omitted} more ${omitted === 1 ? 'finding of this rule is' : 'findings of this rule are'} not shown`,
+    what: `${omitted} more ${omitted === 1 ? 'finding for this rule is' : 'findings for this rule are'} not shown`,
     why: '',
     fix: 'Start with the findings that are shown. One cause often results in many findings.',
     subject: '…',

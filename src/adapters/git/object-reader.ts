@@ -86,7 +86,9 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
         const onMissing = () => reject(new GitError('missing', `object ${id} is missing`))
         const onInfo = ({ size }: ObjectHeader) => {
           if (size <= limit) return true
-          reject(new GitError('too-large', `object ${id} has ${size} bytes, more than ${limit}`))
+          reject(
+            new GitError('too-large', `object ${id} is ${size} bytes, which exceeds the limit of ${limit}`),
+          )
           return false
         }
         submit({ id, onInfo, onMissing, resolve, reject, attempts: 0 })

@@ -45,7 +45,7 @@ export function openRemote(
       return { url, protocol: 'https', credential, proxy: selectRemoteProxy(parsed, environment) }
     case 'http:':
       if (isLoopback(parsed.hostname)) return { url, protocol: 'http', credential }
-      throw new GitError('refused', 'unencrypted HTTP is allowed only for this machine')
+      throw new GitError('refused', 'unencrypted HTTP is allowed only for the local machine')
     case 'file:':
       if (parsed.host === '') return { url, protocol: 'file', credential }
       throw new GitError('refused', 'a file URL must not have a host')

@@ -233,14 +233,17 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     answer: async <Q extends ForgeQuestion>(question: Q) =>
       (await answerForgeQuestion(octokit, repository, question)) as AnswerByQuestionKind[Q['kind']],
     readOwnReports: (pull, head) =>
-      callGitHub(`read what catalog-bot posted on pull request ${pull}`, async (): Promise<BotReports> => {
-        const readAt = monotonic()
-        const [checks, comment] = await Promise.all([
-          listBotCheckRuns(checkWriter, head),
-          findBotComment(commentReader, pull),
-        ])
-        return { head, checks: checks.map(toBotCheckRun), ...(comment && { comment }), readAt }
-      }),
+      callGitHub(
+        `read catalog-bot's check runs and comment on pull request ${pull}`,
+        async (): Promise<BotReports> => {
+          const readAt = monotonic()
+          const [checks, comment] = await Promise.all([
+            listBotCheckRuns(checkWriter, head),
+            findBotComment(commentReader, pull),
+          ])
+          return { head, checks: checks.map(toBotCheckRun), ...(comment && { comment }), readAt }
+        },
+      ),
     readOwnChecks: (commit) =>
       callGitHub('list the check runs', async () =>
         (await listBotCheckRuns(checkWriter, commit)).map(toBotCheckRun),

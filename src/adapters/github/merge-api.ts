@@ -46,7 +46,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
     merge: async (permit, method, { title, body }) => {
       const { pull, head } = toPlannedMerge(permit)
       const text = method === 'rebase' ? {} : { commit_title: title, commit_message: body }
-      return callWithoutRetry(`merge pull request ${pull} of ${named}`, async () => {
+      return callWithoutRetry(`merge pull request ${pull} in ${named}`, async () => {
         await octokit.rest.pulls.merge({
           ...target,
           pull_number: pull,
@@ -61,7 +61,7 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
       const node = await pullNode(pull)
       if (node === null) return { kind: 'race', why: 'the pull request does not exist' }
       const answer = await callWithoutRetry(
-        `add pull request ${pull} of ${named} to the merge queue`,
+        `add pull request ${pull} in ${named} to the merge queue`,
         async () => {
           await octokit.graphql(enqueueMutation, { id: node.id, head })
         },
@@ -120,11 +120,11 @@ export function openMergeApi(octokit: Octokit, repository: RepositoryName): Merg
         }
       } catch (error) {
         if (getErrorStatus(error) === 404) return undefined
-        throw toForgeError(error, `read pull request ${pull} of ${named}`)
+        throw toForgeError(error, `read pull request ${pull} in ${named}`)
       }
     },
     readQueueRemoval: (pull) =>
-      callGitHub(`read why pull request ${pull} left the merge queue`, async () => {
+      callGitHub(`find out why pull request ${pull} left the merge queue`, async () => {
         const answer = queueRemovalSchema.parse(await octokit.graphql(queueRemovalQuery, { ...target, pull }))
         const [event] = answer.repository.pullRequest?.timelineItems.nodes ?? []
         if (event === undefined) return undefined

@@ -127,7 +127,7 @@ class BranchRulesReader {
       if (answer === undefined) return all
       const rules = branchRulesSchema.safeParse(answer.data).data
       if (rules === undefined) {
-        this.unread.push('the branch rulesets do not have the format that GitHub documents')
+        this.unread.push('the branch rulesets are not in the format that GitHub documents')
         return all
       }
       for (const { type, parameters, ruleset_id } of rules)
@@ -188,7 +188,7 @@ class BranchRulesReader {
     this.unread.push(
       `the classic branch protection cannot be read because ${
         this.#options.isApp ? 'the App' : 'the token'
-      } lacks the "administration: read" permission; it may lock the branch, require it to be up to date, or dismiss approvals`,
+      } lacks the "administration: read" permission; this protection might lock the branch, require branches to be up to date, or dismiss approvals`,
     )
     return [...checks, ...bound]
   }
@@ -226,7 +226,7 @@ class BranchRulesReader {
       )
       return [{ ...requirements, closedToUs: requirements.closedToUs === true && !isKnown }]
     } catch (error) {
-      const failure = toForgeError(error, 'read the update rule of the branch')
+      const failure = toForgeError(error, "read the branch's update rule")
       // GraphQL answers 200 even to unknown fields, so a missing status is no reason to fail.
       if (failure.code === 'rate-limited' || failure.code === 'unauthorized') throw failure
       return []
@@ -255,7 +255,7 @@ class BranchRulesReader {
       if (!isAccessRejection(failure)) throw failure
       const why =
         failure.code === 'not-found'
-          ? 'this GitHub server does not support it or does not show it'
+          ? 'this GitHub server either does not support it or does not expose it'
           : 'GitHub does not allow access to it'
       this.unread.push(`${what} cannot be read (${why})`)
       return undefined

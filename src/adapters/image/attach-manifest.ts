@@ -43,7 +43,7 @@ export async function attachManifest(
     const manifests = [{ mediaType: mediaTypes.ociIndex, bytes }] as const
     await pusher.push({ ...target, blobs: [], manifests, tags: [tag] }, signal)
   }
-  throw new RegistryError('server', `other clients keep overwriting the index with the tag ${tag}`)
+  throw new RegistryError('server', `other clients keep overwriting the index tagged ${tag}`)
 }
 
 /** The attachments from the registry's referrers list, or from the index tag if the registry has no list. */

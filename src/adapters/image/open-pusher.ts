@@ -355,7 +355,10 @@ export function openPusher(options: PusherOptions): Pusher {
         if (error instanceof RegistryError && error.code === 'missing') return []
         throw error
       }
-      throw new RegistryError('too-large', `the tag list of ${endpoint.name}/${repository} does not end`)
+      throw new RegistryError(
+        'too-large',
+        `the tag list of ${endpoint.name}/${repository} has too many pages`,
+      )
     },
     async listReferrers({ host, repository }, digest, signal) {
       const [endpoint] = getRegistryEndpoints({ host, repository }, [])
@@ -382,7 +385,7 @@ export function openPusher(options: PusherOptions): Pusher {
       }
       throw new RegistryError(
         'too-large',
-        `the referrers list of ${endpoint.name}/${repository} does not end`,
+        `the referrers list of ${endpoint.name}/${repository} has too many pages`,
       )
     },
     async deleteManifest({ host, repository }, digest, signal) {

@@ -62,7 +62,7 @@ async function pullCatalogImage(
   if (!first || directory === undefined)
     throw new ImageError(
       'not-a-catalog',
-      `${text} is not a catalog image because it has no label with the catalog's directory`,
+      `${text} is not a catalog image because it has no label that specifies the catalog directory`,
     )
   const { reference } = tree
   const unpacked = await pullCatalogFiles(

@@ -201,7 +201,7 @@ function createDeferredBundleAnswer(
   reason: string,
   retryAfter = deferredBundleRetrySeconds,
 ): InconclusiveAnswer {
-  return { kind: 'unknown', reason: `${reason}; the next run pulls this bundle`, retryAfter }
+  return { kind: 'unknown', reason: `${reason}; the next run will pull this bundle`, retryAfter }
 }
 
 /** Seconds to cache an answer; undefined for unknown answers and for tags, which move. */

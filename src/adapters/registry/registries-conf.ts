@@ -181,7 +181,7 @@ function normalizeRegistryName(text: string, name: string): string {
   if (!isName)
     throw createRegistriesConfError(
       name,
-      `${JSON.stringify(text.slice(0, 100))} is not a registry and path (without scheme, tag, and digest)`,
+      `${JSON.stringify(text.slice(0, 100))} is not a registry and path (without a scheme, tag, or digest)`,
     )
   const canonical = lower === 'index.docker.io' ? 'docker.io' : lower
   return [canonical, ...path].join('/')

@@ -74,7 +74,7 @@ class StrictJsonReader {
       const known = fields?.get(foldKey(key))
       if (known !== undefined && known.name !== key)
         throw createInvalidReplyError(
-          `some clients read its key ${quoteKey(key)} as ${quoteKey(known.name)}, and others don't`,
+          `some clients read its key ${quoteKey(key)} as ${quoteKey(known.name)}, but others don't`,
         )
       this.skipWhitespace()
       this.at += 1

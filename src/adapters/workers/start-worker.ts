@@ -116,7 +116,10 @@ export function startWorkerProcess<Order, Answer>(kind: WorkerProcessOptions): W
         const reply = await waiting.promise
         if ('answer' in reply) return reply.answer
         throw stop(
-          new WorkerFault('failed', 'failure' in reply ? reply.failure : 'the request was not answered'),
+          new WorkerFault(
+            'failed',
+            'failure' in reply ? reply.failure : 'the worker process did not answer the request',
+          ),
         )
       } finally {
         stopwatch.pause()

@@ -241,4 +241,4 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
 }
 
 const createPoolClosedFault = () =>
-  new WorkerFault('closed', 'the worker pool is closed and starts no more work')
+  new WorkerFault('closed', 'the worker pool is closed and does not accept any more work')

@@ -91,7 +91,7 @@ function projectCatalogsFromTemplate(
   if (!first) return []
   const common = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }
   const unknown = (why: string) => [
-    { ...common, unknown: `what the template ${template} renders to (${why})` },
+    { ...common, unknown: `the rendered output of the template ${template} (${why})` },
   ]
   if (isTooLarge === true) return unknown('the template is too large')
   const bundles = new Map<string, RenderedBundle>(

@@ -65,7 +65,9 @@ export function planRelease(
         'its release-config.yaml lists channels or bundles with invalid names, or too many channels',
       )
     if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
-      return createErrorResult('its release-config.yaml has a skipRange with invalid characters or length')
+      return createErrorResult(
+        'its release-config.yaml has a skipRange with invalid characters or an invalid length',
+      )
     templates.push({
       template,
       type: mapping.type,

@@ -9,7 +9,7 @@ export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced:
   id: 'bundle-directory-edge-to-nowhere',
   overridable: true,
   severity: 'warning',
-  title: 'A bundle replaces another existing bundle',
+  title: 'The `replaces` field of a bundle names another existing bundle',
   format: ({ name, replaced, itself }) => ({
     what: itself
       ? `${name} replaces itself`
@@ -71,7 +71,7 @@ export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: r
   severity: 'warning',
   title: 'A bundle skips only existing bundles',
   format: ({ name, skipped }) => ({
-    what: `${name} skips ${formatTruncatedNames(skipped, 3)}, which exists neither in the package's directories nor in its catalogs`,
+    what: `${name} skips bundles that exist neither in the package's directories nor in its catalogs: ${formatTruncatedNames(skipped, 3)}`,
     why: 'A misspelled name has no effect, so clusters remain on the version that should be skipped.',
     fix: 'Correct the names, or remove them.',
   }),
@@ -82,11 +82,11 @@ export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: st
   id: 'bundle-directory-unconnected',
   overridable: true,
   severity: 'warning',
-  title: 'A bundle has an upgrade edge to the other bundles of its channel',
+  title: 'A bundle replaces or skips another bundle in its channel',
   format: ({ name, channel, others }) => ({
     what: `${name} neither replaces nor skips ${others === 1 ? 'the other bundle' : `any of the ${others} other bundles`} in the channel "${channel}"`,
     why: "In replaces-mode, only `replaces` and `skips` define upgrades, so users of other versions don't get this one.",
-    fix: 'Set `replaces`, or put the bundle into a separate channel.',
+    fix: 'Set `replaces`, or put the bundle in a separate channel.',
   }),
 })
 
@@ -185,7 +185,7 @@ export const unknownPackageSetting = defineRule<{ file: string; key: string; kno
   id: 'unknown-package-setting',
   overridable: true,
   severity: 'warning',
-  title: 'Package settings have known names',
+  title: 'All package settings have known names',
   format: ({ file, key, known }) => ({
     what: `${file} has the unknown setting "${key}"${known === undefined ? '' : `; did you mean "${known}"?`}`,
     why: 'Unknown settings have no effect.',

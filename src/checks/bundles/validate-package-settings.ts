@@ -60,7 +60,7 @@ function* validateCiYaml(file: PackageSettingsFile, { templates }: PackageSource
     if (!templates.has(name))
       yield createFinding(malformedPackageSettings, at('template_name'), {
         file: file.path,
-        problem: `catalog-templates/ does not contain a file "${name}"`,
+        problem: `catalog-templates/ does not contain a file named "${name}"`,
       })
     for (const catalog of catalogs) {
       const other = templateOf.get(catalog)
@@ -103,7 +103,7 @@ function* validateReleaseConfig(
     if (!mapped)
       yield mismatch(
         [...path, 'template_name'],
-        `the template "${template}" is not in fbc.catalog_mapping of ci.yaml`,
+        `the template "${template}" is not in fbc.catalog_mapping in ci.yaml`,
       )
     const others = channels.filter((channel) => !releaseConfigSemverChannels.includes(channel))
     if (mapped?.type === 'olm.semver' && others.length > 0)

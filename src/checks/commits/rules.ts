@@ -15,14 +15,14 @@ export const closesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
     if (by === 'words')
       return {
         what: `a commit message closes pull request ${pull} by another author`,
-        why: 'GitHub closes that pull request as soon as the message reaches the default branch, without asking its author.',
+        why: 'GitHub closes the other pull request as soon as the commit message reaches the default branch, without asking its author.',
         fix: 'Reword the commit message, or ask the author of the other pull request to close it first.',
       }
     const how = heldBack === undefined ? 'not all of its changes' : heldBack
     return {
       what: `the commits contain the head commit of pull request ${pull} by another author, but ${how}`,
-      why: 'GitHub would mark that pull request as merged, and its author would have to open it again.',
-      fix: 'Rebase or squash to drop its commits, or wait until it is merged or closed.',
+      why: 'GitHub would mark the other pull request as merged, and its author would have to open it again.',
+      fix: 'Rebase or squash to drop the commits of the other pull request, or wait until that pull request is merged or closed.',
     }
   },
 })
@@ -40,7 +40,7 @@ export const mergesOtherPull = defineRule<{ pull: number; by: PullClosedByPush['
         : `the commits contain pull request ${pull}${isKept ? '' : ', but not all of its changes'}`,
     why:
       by === 'words'
-        ? 'GitHub closes that pull request when this one is merged.'
+        ? 'GitHub closes the other pull request when this one is merged.'
         : 'GitHub marks both pull requests as merged when this one is merged.',
     fix:
       by === 'words'

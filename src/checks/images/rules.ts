@@ -26,7 +26,7 @@ export const bundleIdentityMismatch = defineRule<{ reference: string; difference
   network: true,
   title: "A bundle's image contains the bundle that the catalog declares",
   format: ({ reference, differences }) => ({
-    what: `the image ${reference} contains a different bundle than the catalog declares: ${differences.join('; ')}`,
+    what: `the image ${reference} contains a different bundle than the one that the catalog declares: ${differences.join('; ')}`,
     why: 'OLM installs the content of the image under the name and version that the catalog declares.',
     fix: 'Render the bundle again from its image with `opm render`, or specify the correct image.',
   }),
@@ -88,7 +88,7 @@ export const imageByTag = defineRule<TaggedImageData>({
       more === 0
         ? `the image ${reference} is referenced by tag`
         : `${more + 1} images of package "${name}" are referenced by tag, starting with ${reference}`,
-    why: 'A tag can move, so clusters might install a different image than catalog-bot checked, and mirrors cannot detect the change.',
+    why: 'A tag can move, so clusters might install a different image than the one that catalog-bot checked, and mirrors cannot detect the change.',
     fix:
       digest === undefined
         ? `Reference ${more === 0 ? 'it' : 'them'} by digest: NAME@sha256:…`
@@ -117,7 +117,7 @@ export const imageUnsupported = defineRule<{ reference: string; reason: string }
   title: 'Every image has a format that clusters can pull',
   format: ({ reference, reason }) => ({
     what: `the image ${reference} cannot be used: ${reason}`,
-    why: 'Container runtimes no longer pull this format, so clusters cannot install the version.',
+    why: 'Container runtimes no longer support this format, so clusters cannot install the version.',
     fix: 'Rebuild and push the image with a current tool. The OCI and Docker schema 2 formats both work.',
   }),
 })
@@ -181,10 +181,10 @@ export const tagMoved = defineRule<{ reference: string; tag: string; digest: str
   id: 'tag-moved',
   severity: 'warning',
   network: true,
-  title: 'A tag next to a digest points to that digest',
+  title: 'If a reference has both a tag and a digest, the tag points to that digest',
   format: ({ reference, tag, digest, now }) => ({
     what: `${reference} specifies ${digest}, but its tag "${tag}" now points to ${now}`,
-    why: 'Clusters install the digest, but readers see the tag and expect a different image.',
+    why: 'Clusters install the image with that digest, but readers see the tag and expect a different image.',
     fix: 'Use the digest that the tag points to, or remove the tag.',
   }),
 })

@@ -58,7 +58,7 @@ function evaluateInstallCheck({ change, config, served }: CheckInput, answers: C
   const unanswered = [...mergeUnansweredQuestions(judged.flatMap((one) => one.unanswered))]
   if (skippedCount > 0)
     unanswered.push({
-      question: `whether ${skippedCount} more packages install`,
+      question: `whether ${skippedCount} more packages can be installed`,
       reason: `catalog-bot simulates at most ${packages.length} packages per pull request; split this one into several`,
       retryAfter: retrySecondsWhenOverLimit,
     })
@@ -137,14 +137,14 @@ function evaluatePackageInstall(
         .filter(({ target, installs }) => requested.includes(target) && installs === 'unknown')
         .flatMap((row) => row.because)
       return {
-        question: `whether package ${change.name} installs from channel ${channel}`,
+        question: `whether package ${change.name} can be installed from channel ${channel}`,
         reason: why ?? 'the simulation was inconclusive',
         retryAfter: Math.min(retrySecondsWhenOverLimit, ...retries),
       }
     })
   if (otherChannels.length > 0)
     unanswered.push({
-      question: `whether package ${change.name} installs from ${otherChannels.length} more of its channels`,
+      question: `whether package ${change.name} can be installed from ${otherChannels.length} more of its channels`,
       reason: `catalog-bot simulates at most ${plan.channels.length} channels per package; change fewer channels in one pull request`,
       retryAfter: retrySecondsWhenOverLimit,
     })

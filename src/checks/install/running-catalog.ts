@@ -35,7 +35,7 @@ export function createCatalogServerStep(
   // Without an image, the check has not seen the catalog start.
   const title = running?.images.length
     ? 'The catalog image serves the catalog'
-    : 'A server serves the catalog'
+    : 'A running server serves the catalog'
   if (running === undefined || running.responses.length + running.images.length === 0)
     return createSkippedInstallStep('running', title, 'No server was queried.')
   const facts: string[] = []
@@ -124,7 +124,7 @@ function validateCatalogImage({
   const warnings: string[] = []
   const which = `${reference} for ${platform}`
   const [program = '', ...rest] = [...entrypoint, ...command]
-  if (directory === undefined) problems.push(`${which}: no label names the catalog directory`)
+  if (directory === undefined) problems.push(`${which}: no label specifies the catalog directory`)
   if (!/(?:^|\/)opm$/.test(program))
     warnings.push(
       `${which}: it starts ${quoteLikeGo(program)} instead of opm, so whether it serves the catalog is unknown`,
@@ -135,7 +135,7 @@ function validateCatalogImage({
     !rest.some((argument) => isCatalogDirectoryArgument(argument, directory))
   )
     problems.push(
-      `${which}: it does not serve ${quoteLikeGo(`/${directory}`)}, the directory that its label names`,
+      `${which}: it does not serve ${quoteLikeGo(`/${directory}`)}, the directory that its label specifies`,
     )
   if (user === '' || /^(?:0|root)(?::|$)/.test(user))
     warnings.push(`${which}: it runs as root, which OLM's restricted pod security rejects`)

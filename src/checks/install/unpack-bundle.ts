@@ -71,7 +71,7 @@ export function unpackBundle(
     problems,
     open: isClose
       ? [
-          `its compressed size is about ${bytes} bytes, too close to the ConfigMap limit of ${maxConfigMapBytes} to be sure.`,
+          `its compressed size is about ${bytes} bytes, which is so close to the ConfigMap limit of ${maxConfigMapBytes} that it might not fit.`,
         ]
       : [],
   }

@@ -133,7 +133,7 @@ function evaluateOwnershipCheck(input: CheckInput, answers: CheckAnswers): Check
     const agreed = consents.checkMaintainerApproval()
     if (agreed.kind === 'unknown') unanswered.push(...agreed.open)
     waiting.push({
-      what: `a maintainer must merge it manually because ${formatCountWithNoun(outside.length, 'file is', 'files are')} outside all packages`,
+      what: `a maintainer must merge the pull request manually because ${formatCountWithNoun(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
       how: 'merges-by-hand',
       // The check passes so that a maintainer can merge, but catalog-bot does not merge.
@@ -380,7 +380,7 @@ function findOutdatedApprovals(
       createFinding(approvedSomethingElseRule, undefined, { approver: account.login, head, differences }),
     ),
     waiting: found.map(({ account }) => ({
-      what: `${account.login} must approve again because the effect of the change is different now`,
+      what: `${account.login} must approve again because the effect of the change is now different`,
       who: [account.login],
     })),
   }

@@ -20,7 +20,7 @@ export const approvalForOtherChange = defineRule<{
   ...ownershipRuleDefaults,
   id: 'approved-something-else',
   severity: 'warning',
-  title: 'An approval covers what the commit does now',
+  title: "An approval covers the commit's current effect",
   format: ({ approver, head, differences }) => ({
     what: `the approval of ${head.slice(0, 12)} by ${approver} no longer applies because the effect changed: ${formatCoverageDifferences(differences)}`,
     why: 'After the base branch changes, the same commit can have a different effect, which no one has approved.',
@@ -32,7 +32,7 @@ export const changeForbidden = defineRule<{ path: string; package: string; kinds
   ...ownershipRuleDefaults,
   id: 'change-refused',
   severity: 'error',
-  title: 'Every change is of a kind that this repository allows',
+  title: 'This repository allows every kind of change in the pull request',
   format: ({ path, package: name, kinds }) => ({
     what: `${path} makes a change to package ${name} that this repository does not allow: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
@@ -76,7 +76,7 @@ export const approvalMissing = defineRule<{
   severity: 'warning',
   title: 'Changes that require a second approval have one',
   format: ({ path, package: name, kinds, by, unblock }) => ({
-    what: `${path} makes a change to package ${name} that needs approval by ${
+    what: `${path} makes a change to package ${name} that needs approval from ${
       by === 'owner' ? 'another owner or a maintainer' : 'a maintainer'
     }: ${kinds.join(', ')}`,
     why: kinds.map((kind) => changeKindDescriptions[kind]).join(' '),
@@ -91,7 +91,7 @@ export const executableFile = defineRule<{ path: string }>({
   title: 'Package files are not executable',
   format: ({ path }) => ({
     what: `${path} would be executable (mode 100755)`,
-    why: 'No tool runs the files of a package, so the executable bit has no effect.',
+    why: 'No tool executes the files in a package, so the executable bit has no effect.',
     fix: 'Optionally, remove the bit with `git update-index --chmod=-x`.',
   }),
 })
@@ -103,7 +103,7 @@ export const unsupportedFileMode = defineRule<{ path: string; mode: string }>({
   title: 'Every file is a regular file',
   format: ({ path, mode }) => ({
     what: `${path} would be ${labelByUnsupportedFileMode[mode] ?? 'something other than a regular file'} (mode ${mode})`,
-    why: 'Links and submodules can show readers different content than catalog-bot checked.',
+    why: 'Links and submodules can show readers different content than what catalog-bot checked.',
     fix: 'Commit the content as a regular file, or remove the path.',
   }),
 })
@@ -131,7 +131,7 @@ export const newPackage = defineRule<{ path: string; package: string; unblock: r
   severity: 'warning',
   title: 'A maintainer approves a new package and its first owners',
   format: ({ path, package: name, unblock }) => ({
-    what: `${path} adds package ${name}, which the base branch does not have`,
+    what: `${path} adds package ${name}, which does not exist on the base branch`,
     why: 'A package name can be claimed only once, so a maintainer decides who owns it.',
     fix: `Ask ${formatNameList(unblock)} to approve this commit in a review or by commenting \`/approve\`.`,
   }),
@@ -175,7 +175,7 @@ export const fileOutsidePackages = defineRule<{ path: string; unblock: readonly 
   ...ownershipRuleDefaults,
   id: 'outside-packages',
   severity: 'warning',
-  title: 'A maintainer merges changes to files outside packages manually',
+  title: 'A maintainer manually merges changes to files outside packages',
   format: ({ path, unblock }) => ({
     what: `${path} is outside all packages`,
     why: 'Workflows, configuration, and owner lists affect the whole repository, so catalog-bot never merges changes to them.',
@@ -219,7 +219,7 @@ export const ownerLoginReused = defineRule<{ package: string; login: string; was
   title: 'A listed login still belongs to the same account',
   format: ({ package: name, login, was, now }) => ({
     what: `the login ${login}, an owner of ${name}, belonged to account ${was} and now belongs to account ${now}`,
-    why: 'After an account is renamed, another person can register its old login and would gain its permissions.',
+    why: 'After an account is renamed, another person can register its old login and gain its permissions.',
     fix: 'Ask a maintainer to correct the list of owners. Until then, only maintainers can approve changes to this package.',
   }),
 })
@@ -243,7 +243,7 @@ export const unknownOwner = defineRule<{ path: string; login: string }>({
   title: 'Every new owner has a GitHub account',
   format: ({ path, login }) => ({
     what: `${path} makes ${login} an owner, but GitHub has no such account`,
-    why: 'If another person registers this login later, they would own the package.',
+    why: 'If another person registered this login later, they would own the package.',
     fix: 'Correct the login, or remove it.',
   }),
 })
@@ -257,7 +257,7 @@ export const packageContentMismatch = defineRule<{
   ...ownershipRuleDefaults,
   id: 'package-content-mismatch',
   severity: 'error',
-  title: 'A file declares only packages that belong to its directory',
+  title: 'A file declares only packages that belong in its directory',
   format: ({ path, package: name, home, bundle }) => ({
     what:
       bundle === undefined

@@ -20,7 +20,7 @@ export function addAppCommands(program: Command): void {
   const merging = program
     .command('merging')
     .alias('landings')
-    .description('Show whether merging is frozen, or freeze or unfreeze it')
+    .description('Freeze or unfreeze merging, or show whether it is frozen')
     .addArgument(
       new Argument('[action]', 'action to take')
         .choices(freezeActions)
@@ -30,7 +30,7 @@ export function addAppCommands(program: Command): void {
     .addOption(createRepositoryOption())
     .option('--branch <branch>', 'branch to freeze or unfreeze (default: every branch)')
     .option('--reason <text>', 'why merging is frozen; shown on every pull request')
-    .option('--audit', 'unfreeze: also end freezes that follow a failed merge verification')
+    .option('--audit', 'unfreeze: also end freezes that were caused by a failed merge verification')
     .option('--json', 'print the result as JSON')
     .action(async (verb: string, options: FreezeCommandOptions) =>
       (await import('../merge-freezes.ts')).runFreezeCommand(verb, options),
@@ -76,14 +76,14 @@ command does not publish or scan images, and it does not receive events between 
 /freeze, /hold, and /approve apply to one run only.
 
 Exit codes:
-  0  every pull request was decided
+  0  catalog-bot reached a decision on every pull request
   1  some work is left for the next run, or merging is frozen
   2  the command could not run`,
   )
   const demo = program
     .command('demo')
-    .description('Run a demo against a simulated GitHub and registry')
-    .option('--keep', 'keep the demo running at the end')
+    .description('Run a demo against a simulated GitHub server and registry')
+    .option('--keep', 'keep the demo running until you stop it')
     .option('-v, --verbose', "print catalog-bot's log")
     .action(async (options: DemoCommandOptions) => (await import('../demo.ts')).runDemoCommand(options))
   addExamplesToHelp(

@@ -48,7 +48,7 @@ function addInitCommand(program: Command): void {
     command,
     ['init', 'init --write', 'init --action', 'init foo -c stable -d README.md -i icon.svg -o yaml'],
     `Without a name, the command lists the catalogs that it finds, the configuration that they require, and the rulesets to import.
-It does not change anything without --write.
+Without --write, it does not change anything.
 
 Exit codes:
   0  success

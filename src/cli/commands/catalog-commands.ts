@@ -54,7 +54,7 @@ function addValidateCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['validate', 'validate catalogs/v4.20', 'validate --profile opm catalogs/v4.20', 'validate -o sarif'],
-    `json prints one line per directory. sarif prints one document with paths relative to the current directory. To learn about a
+    `The json format prints one line per directory. The sarif format prints one document with paths relative to the current directory. To learn about a
 rule, run "catalog-bot rule ID".
 
 Exit codes:
@@ -79,8 +79,8 @@ function addGraphCommand(program: Command): void {
   addExamplesToHelp(
     graph,
     ['graph', 'graph catalogs/v4.20 --package foo', 'graph catalogs/v4.20 -o svg --out pictures'],
-    `mermaid prints every entry and every edge, like \`opm alpha render-graph\`. short also prints Mermaid, shortened to what GitHub can
-show in a comment. svg prints one picture of one package. For several packages, use --out.
+    `The mermaid format prints every entry and every edge, like \`opm alpha render-graph\`. The short format also prints Mermaid, but only as much as GitHub can
+show in a comment. The svg format draws one package. To draw several packages, use --out.
 
 Exit codes:
   0  success
@@ -154,7 +154,7 @@ function addListCommand(program: Command): void {
     addExamplesToHelp(
       command,
       [example, `list ${kind} quay.io/example/catalog:v4.20 -o json`],
-      `text matches the output of \`opm alpha list\`.
+      `The text format matches the output of \`opm alpha list\`.
 
 Exit codes:
   0  success
@@ -172,7 +172,7 @@ function addImagesCommand(program: Command): void {
     .addOption(
       createIntegerOption('--concurrency <n>', 'maximum number of simultaneous lookups', 1, 1000).default(64),
     )
-    .option('--resume <file>', 'file that stores results, so that an interrupted run can continue')
+    .option('--resume <file>', 'file in which to store results, so that you can resume an interrupted run')
     .addOption(createInsecureRegistryOption())
     .addOption(createOutputOption('text', 'json'))
     .action(async (dir: string, options: ImagesCommandOptions) =>
@@ -191,7 +191,7 @@ function addImagesCommand(program: Command): void {
 function addInstallCommand(program: Command): void {
   const command = program
     .command('install')
-    .description('Simulate installing a package, or install it with --kubeconfig')
+    .description('Simulate installing a package, or install it on a cluster with --kubeconfig')
     .argument('<dir>', 'catalog directory or catalog image')
     .requiredOption('--package <name>', 'package to install')
     .addOption(
@@ -203,7 +203,7 @@ function addInstallCommand(program: Command): void {
     .option('--all-channels', 'install from every channel of the package')
     .option(
       '--upgrade-from <dir>',
-      'earlier version of the catalog whose bundles are upgraded (default: the catalog itself)',
+      'earlier version of the catalog to upgrade from (default: the catalog itself)',
     )
     .addOption(
       createRepeatableOption(
@@ -220,14 +220,14 @@ function addInstallCommand(program: Command): void {
     .addOption(
       createCommaSeparatedOption(
         '--with <target>',
-        'target that the package must install with: olm-v0, olm-v1, rukpak-plain, rukpak-registry, or rukpak-helm',
+        'target that must be able to install the package: olm-v0, olm-v1, rukpak-plain, rukpak-registry, or rukpak-helm',
         ['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm'],
       ),
     )
     .option('--objects', 'also print the objects that would be created')
     .option('--verbose', "print the installers' full messages")
     .option('--offline', 'do not contact any registry')
-    .option('--kubeconfig <file>', 'also install on this cluster, in a temporary namespace')
+    .option('--kubeconfig <file>', 'also install the package on this cluster, in a temporary namespace')
     .option('--context <name>', 'kubeconfig context (default: the current context)')
     .option(
       '--catalog-host <host>',
@@ -250,12 +250,12 @@ function addInstallCommand(program: Command): void {
       'install catalogs/v4.20 --package foo --all-channels --upgrade-from published/v4.20',
       'install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0,olm-v1',
     ],
-    `Without --with, a registry+v1 bundle must install with OLM v0, and any other bundle with RukPak. With --kubeconfig, the result on
+    `Without --with, OLM v0 must be able to install a registry+v1 bundle, and RukPak any other bundle. With --kubeconfig, the result on
 the cluster determines the exit code.
 
 Exit codes:
-  0  the package installs
-  1  the package does not install
+  0  the package can be installed
+  1  the package cannot be installed
   2  the result is inconclusive (for example, an image cannot be read or the cluster is unsuitable), or the command could not run`,
   )
 }

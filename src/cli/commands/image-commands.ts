@@ -46,7 +46,7 @@ function createImageCommand(program: Command, name: string): Command {
         'image annotation, such as org.opencontainers.image.source',
       ),
     )
-    .option('--key <file>', 'with --push: private key to sign the image and its provenance with')
+    .option('--key <file>', 'with --push: private key for signing the image and its provenance')
     .option('--password-variable <name>', "environment variable with the key's password", 'COSIGN_PASSWORD')
     .option('--no-recursive', 'for a multi-platform image, sign only the index')
     .option('--no-provenance', 'with --push: do not attach an SBOM or provenance to the image')
@@ -101,7 +101,7 @@ Exit codes:
 function addRebaseCommand(program: Command): void {
   const command = createImageCommand(program, 'rebase')
     .description('Rebase a catalog image onto a new base image')
-    .argument('<image>', 'catalog image whose tag is updated, unless --tag names other tags')
+    .argument('<image>', 'catalog image to rebase; its tag is updated unless --tag specifies other tags')
     .requiredOption('-i, --base-image <image>', 'new base image')
     .addOption(
       createRepeatableOption(
@@ -191,7 +191,7 @@ function addSignCommand(program: Command): void {
     command,
     ['sign quay.io/example/catalog:v4.20 --key cosign.key'],
     `The command signs the digest that the tag currently refers to, and the manifest of each platform. It keeps existing signatures, and
-does not change an image that the key has already signed.
+does not change an image that is already signed with the key.
 
 Exit codes:
   0  the image is signed
@@ -214,7 +214,7 @@ function addServeCatalogCommand(program: Command): void {
   addExamplesToHelp(
     command,
     ['serve-catalog catalogs/v4.20', 'serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0'],
-    `The gRPC API is the one of opm serve. The HTTP API is the one of catalogd. Example requests:
+    `The gRPC API is the same as that of opm serve. The HTTP API is the same as that of catalogd. Example requests:
   curl 'http://127.0.0.1:8080/api/v1/metas?schema=olm.channel&package=example-operator'
   grpcurl -plaintext 127.0.0.1:50051 api.Registry/ListPackages
 

@@ -52,8 +52,8 @@ Exit codes:
       .option('--out <folder>', 'svg: folder to write one file per changed package to')
       .action(async (options: DiffCommandOptions) => (await import('../diff.ts')).printCatalogDiff(options)),
     ['diff', 'diff --base main --head update -o markdown', 'diff -o svg --out pictures'],
-    `The command compares the base with the result of merging the head into it. svg and mermaid draw the channels that change, with
-additions in green and removals in red. markdown ends with the Mermaid diagram.
+    `The command compares the base with the result of merging the head into it. The svg and mermaid formats draw the channels that change, with
+additions in green and removals in red. The markdown format ends with the Mermaid diagram.
 
 Exit codes:
   0  success, even if nothing changes
@@ -68,11 +68,11 @@ function addActionCommand(program: Command): void {
       .description('Run checks in a GitHub Actions workflow')
       .option('--sarif <file>', 'file to write the findings to, in SARIF format')
       .addOption(
-        new Option('--fail-on <what>', 'condition for the step to fail')
+        new Option('--fail-on <what>', 'condition under which the step fails')
           .choices(['errors', 'never'])
           .default('errors'),
       )
-      .option('--offline', 'contact no registry (the images check stays unknown)')
+      .option('--offline', 'do not contact any registry (the result of the images check is unknown)')
       .action(async (options: GitHubActionOptions) =>
         (await import('../action.ts')).runGitHubAction(options),
       ),
@@ -104,8 +104,10 @@ function addCommitRangeOptions(command: Command): Command {
 function addPullRequestOptions(command: Command): Command {
   return addCommitRangeOptions(command)
     .option('--author <login>', 'author of the pull request, as LOGIN or LOGIN:ID (default: you)')
-    .addOption(createCommaSeparatedOption('--approved-by <login>', 'user who approved this exact head'))
+    .addOption(
+      createCommaSeparatedOption('--approved-by <login>', 'user who approved this exact head commit'),
+    )
     .addOption(createRepositoryRoleOption())
     .addOption(createInsecureRegistryOption())
-    .option('--offline', 'contact no registry (the images check stays unknown)')
+    .option('--offline', 'do not contact any registry (the result of the images check is unknown)')
 }

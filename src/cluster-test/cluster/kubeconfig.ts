@@ -47,7 +47,10 @@ export async function openClusterConnection({
   const cluster = config.getCurrentCluster()
   const user = config.getCurrentUser()
   if (!cluster || !user)
-    throw new ClusterError('kubeconfig', 'the current context of the kubeconfig has no cluster or no user')
+    throw new ClusterError(
+      'kubeconfig',
+      'the current context of the kubeconfig does not specify both a cluster and a user',
+    )
   if (!allowsPrograms && (user.exec !== undefined || user.authProvider !== undefined))
     throw new ClusterError(
       'kubeconfig',

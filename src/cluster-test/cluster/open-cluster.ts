@@ -123,7 +123,7 @@ export async function openKubeClusterClient(
       const answer = await sendRequest('GET', `${toApiPath(objectQuery, resource)}?${query.toString()}`)
       // The continue token of the list expired. The next read starts over.
       if (answer.status === 410)
-        return { kind: 'failed', code: 'unreachable', says: 'the list changed during the read' }
+        return { kind: 'failed', code: 'unreachable', says: 'the list changed while it was being read' }
       if (answer.status === 404) return forgetResource(objectQuery)
       if (answer.status !== 200) return toFailedQueryResult(answer)
       const body = parseJsonObject(answer.text)

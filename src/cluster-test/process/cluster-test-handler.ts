@@ -134,7 +134,7 @@ function decideCatalogSources(
       return { why: 'OLM v1 loads catalogs from images, and this pull request has no catalog image' }
     if ('why' in images) return images
     if (trial.isUpgrade && images.base === undefined)
-      return { why: 'no published image contains the catalog from before the change' }
+      return { why: 'no published image contains the catalog as it was before the change' }
     return {
       catalog: { image: images.head },
       ...(images.base !== undefined && { base: { image: images.base } }),

@@ -15,7 +15,7 @@ const pushTargetSchema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
     .describe(
-      'A single repository. Patterns are not supported, so a new repository never gains credentials because of its name.',
+      'A single repository. Patterns are not supported, so that a new repository cannot gain credentials through its name alone.',
     ),
   /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),

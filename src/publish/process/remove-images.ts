@@ -56,7 +56,7 @@ export async function removeImages(
   for (const { digest } of unwanted) {
     const tag = needed.get(digest)
     if (tag !== undefined) {
-      retained.push({ digest, why: `the tag ${tag} still uses it` })
+      retained.push({ digest, why: `the tag ${tag} still refers to it` })
       continue
     }
     const attachments = new Set<string>()

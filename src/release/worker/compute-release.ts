@@ -114,7 +114,7 @@ async function prepareReleaseFiles(
   const { files, changes } = made.value
   if (files.length === 0) return { kind: 'done' }
   if (files.reduce((sum, { bytes }) => sum + bytes.length, 0) > maxReleaseFileBytes)
-    return createRejectedRelease('its files are larger in total than catalog-bot can write')
+    return createRejectedRelease('the total size of its files exceeds what catalog-bot can write')
   const [{ template } = { template: '' }] = templates
   const file = `operators/${directory}/catalog-templates/${template}`
   const problems = findReleaseProblems(changes, { directory, file }, config)

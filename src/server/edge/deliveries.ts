@@ -58,7 +58,7 @@ export function createDeliveryHandler({
     const body = await readBody(request, rooms)
     if (body === 'too-large') return respond(413, 'the delivery is too large', 'refused')
     if (body === 'crowded')
-      return respond(503, 'too many concurrent deliveries; send this one again later', 'refused')
+      return respond(503, 'too many concurrent deliveries; send this delivery again later', 'refused')
     if (
       !/^[a-z_]{1,64}$/.test(event ?? '') ||
       !/^[\w-]{8,64}$/.test(guid ?? '') ||

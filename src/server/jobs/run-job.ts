@@ -55,7 +55,7 @@ export async function runJob(
     onDone(job, 'postponed', performance.now() - started)
     log.info(
       { again: allowance.waitSeconds },
-      'the job is postponed because it used its GitHub request allowance for the last hour',
+      'the job is postponed because it has used up its GitHub request allowance for the last hour',
     )
     return
   }

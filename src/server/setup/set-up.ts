@@ -113,7 +113,7 @@ function formatSetupUrls({ setupHost }: BotSettings, port: number, token: string
       ]
     : [
         `Open this URL to create the GitHub App: ${local}`,
-        'From another machine, replace the host name and port with those that reach this machine. Keep the URL secret, because anyone who has it can create the App.',
+        'To open it from another machine, replace the host name and port with ones that reach this machine from there. Keep the URL secret, because anyone who has it can create the App.',
       ]
 }
 

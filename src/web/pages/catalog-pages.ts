@@ -155,7 +155,7 @@ export function renderPackagePage(model: PackagePageModel, { now }: PageContext)
         renderBundleStatusNotes(bundle),
       ]),
     )}
-<h2>What new installations get</h2>${renderInstallModes(its)}
+<h2>New installations by channel</h2>${renderInstallModes(its)}
 <h2>Images</h2><p class="faint">${scannedAt === undefined ? 'No image scan has finished yet.' : htmlTemplate`All images were last checked ${renderTime(scannedAt, now)}.`}</p>${renderTable(
       {
         label: 'Images',
@@ -185,7 +185,7 @@ function renderInstallModes(its: PackagePageModel['package']): Html {
   const bundles = new Map(its.bundles.map((bundle) => [bundle.name, bundle]))
   return renderTable(
     {
-      label: 'What new installations get',
+      label: 'New installations by channel',
       columns: ['Channel', 'Version', 'Kubernetes', 'Watches namespaces', 'OLM v1'],
       empty: 'This package cannot be installed because it has no channels.',
     },

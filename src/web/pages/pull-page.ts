@@ -92,7 +92,7 @@ export function renderPullPage(model: PullPageModel, setting: PageContext): Stat
       model.changeLines.length === 0
         ? emptyHtml
         : htmlTemplate`
-<h2>What it changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
+<h2>Changes</h2><ul class="facts">${model.changeLines.map((line) => htmlTemplate`<li>${renderMarkdownLine(line)}</li>`)}</ul>`
     } ${renderCommandHistory(model)} ${renderVerdictHistory(model, setting.now)}`,
   }
 }
@@ -145,9 +145,9 @@ function renderNotMergedReasons(model: PullPageModel, now: number): Html {
   const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
   if (model.state === 'closed')
     return htmlTemplate`
-<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The latest result before that follows.</p>${renderMergeReasonList(reasons)}`
+<h2>Why it was not merged</h2><p>The pull request was closed, or it was merged outside catalog-bot. The last result before that is shown below.</p>${renderMergeReasonList(reasons)}`
   return htmlTemplate`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result follows.</p></div>`}${renderMergeReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it has not been merged yet'}</h2>${limitedUntil !== undefined && htmlTemplate`<div class="note"><p>This installation has reached GitHub's rate limit. catalog-bot will check this pull request again ${renderDueTime(limitedUntil, now)}. The latest available result is shown below.</p></div>`}${renderMergeReasonList(reasons)} ${waitsUntil && htmlTemplate`<div class="note bad"><p>GitHub rejected the merge: ${capitalizeAsSentence(waitsUntil.reason)} catalog-bot will try again ${renderTime(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? htmlTemplate`<p class="faint">Not checked.</p>`
       : htmlTemplate`<ul class="facts">${checks.map((line) => htmlTemplate`<li>${line}</li>`)}</ul>`
@@ -201,7 +201,7 @@ function renderCommandHistory({ commands }: PullPageModel): Html {
 
 function renderVerdictHistory({ history }: PullPageModel, now: number): Html {
   return htmlTemplate`
-<h2>Verdict history</h2><p class="faint">Every change of verdict, reason, or commit, newest first (${formatCount(history.length, 'entry', 'entries')}).</p>${renderTable(
+<h2>Verdict history</h2><p class="faint">Every change to the verdict, its reasons, or the commit, newest first (${formatCount(history.length, 'entry', 'entries')}).</p>${renderTable(
     {
       label: 'Verdict history',
       columns: ['When', 'Verdict', 'Why', 'Checks', 'Head and base'],

@@ -178,7 +178,7 @@ function renderFreezeNote(
   const titleByKind = {
     frozen: htmlTemplate`Merging is frozen ${where} by ${by}`,
     audit: htmlTemplate`Merging is frozen ${where} because the branch does not match the merge result that catalog-bot checked`,
-    refused: htmlTemplate`GitHub rejects merges ${where}`,
+    refused: htmlTemplate`GitHub is rejecting merges ${where}`,
   }[kind]
   const button =
     resumeToken === undefined
@@ -187,6 +187,6 @@ function renderFreezeNote(
   return htmlTemplate`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${titleByKind}</strong> since ${renderTime(since, now)}.${pull !== undefined && htmlTemplate` It started with <a href="${pullPageUrl(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && htmlTemplate`<p>Why: ${capitalizeAsSentence(reason)}</p>`}<p>${
     kind === 'refused'
       ? htmlTemplate`catalog-bot retries automatically${tryAgainAt !== undefined && htmlTemplate` ${renderTime(tryAgainAt, now)}`} and when the branch settings change.`
-      : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request into this branch'}.`
+      : htmlTemplate`To unfreeze merging, a maintainer can comment <code>${command}</code> on ${branch === undefined ? 'any pull request in this repository' : 'a pull request that targets this branch'}.`
   }</p>${button}</div>`
 }

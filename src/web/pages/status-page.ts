@@ -67,7 +67,7 @@ export function renderStatusPage(
       htmlTemplate`<link rel="alternate" type="application/atom+xml" title="Merged pull requests" href="${feed}"/>`
     }</head>
 <body><a class="skip" href="#content">Skip to content</a>
-<header><nav aria-label="Where you are"><ol>${[{ label: 'catalog-bot', to: homePageUrl }, ...crumbs].map(
+<header><nav aria-label="Breadcrumb"><ol>${[{ label: 'catalog-bot', to: homePageUrl }, ...crumbs].map(
       ({ label, to }) =>
         htmlTemplate`<li>${to === path ? htmlTemplate`<a href="${to}" aria-current="page">${label}</a>` : htmlTemplate`<a href="${to}">${label}</a>`}</li>`,
     )}</ol></nav>${renderSignInState(setting)}</header>

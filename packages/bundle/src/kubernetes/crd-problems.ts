@@ -177,13 +177,17 @@ function* findConversionProblems(spec: Json | undefined, isOld: boolean): Genera
   }
   const reviews = isOld && written.length === 0 ? ['v1beta1'] : written
   if (!reviews.some((version) => version === 'v1' || version === 'v1beta1'))
-    yield [path, 'its conversionReviewVersions contain neither v1 nor v1beta1']
-  if (new Set(reviews).size < reviews.length) yield [path, 'its conversionReviewVersions contain a duplicate']
+    yield [path, 'its conversionReviewVersions list contains neither v1 nor v1beta1']
+  if (new Set(reviews).size < reviews.length)
+    yield [path, 'its conversionReviewVersions list contains a duplicate']
   const [url, service] = [getField(config, 'url'), getField(config, 'service')].map((one) => one ?? undefined)
   if ((url === undefined) === (service === undefined))
-    yield [path, 'its conversion webhook must have exactly one of url and service']
+    yield [path, 'its conversion webhook must set either url or service, but not both']
   else if (url !== undefined && !/^https:\/\/[^/?#@]+(?:\/[^?#]*)?$/.test(asString(url)))
-    yield [path, 'the URL of its conversion webhook must use https and have no user, query or fragment']
+    yield [
+      path,
+      'the URL of its conversion webhook must use https and must not contain a user name, query, or fragment',
+    ]
   else if (service !== undefined) {
     if (asString(getField(service, 'name')) === '' || asString(getField(service, 'namespace')) === '')
       yield [path, 'the service of its conversion webhook must have a name and a namespace']
@@ -205,6 +209,6 @@ function* findApiApprovalProblems(crd: Json, group: string): Generator<CrdValida
   if (annotation.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+\S*$/i.test(annotation)) return
   yield [
     ['metadata'],
-    `its group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be the URL of an approval or start with "unapproved"`,
+    `its group "${group}" belongs to Kubernetes, so the annotation ${apiApprovalAnnotation} must be the URL of the API approval or start with "unapproved"`,
   ]
 }

@@ -32,7 +32,7 @@ export function* findMetadataProblems(object: Json): Generator<readonly [FieldPa
   if (size > maxAnnotationBytes)
     yield [
       ['metadata', 'annotations'],
-      `its annotations have ${size} bytes, but the limit is ${maxAnnotationBytes}`,
+      `its annotations total ${size} bytes, but the limit is ${maxAnnotationBytes}`,
     ]
   for (const [index, finalizer] of asList(getField(metadata, 'finalizers')).entries())
     if (!isQualifiedName(asString(finalizer)))

@@ -81,12 +81,12 @@ class SchemaValidator {
       typeof minimum === 'number' &&
       (value < minimum || (value === minimum && isExclusive('exclusiveMinimum')))
     )
-      this.report(path, `is ${value}, less than the schema allows (${minimum})`)
+      this.report(path, `is ${value}, which is too small (schema limit: ${minimum})`)
     if (
       typeof maximum === 'number' &&
       (value > maximum || (value === maximum && isExclusive('exclusiveMaximum')))
     )
-      this.report(path, `is ${value}, more than the schema allows (${maximum})`)
+      this.report(path, `is ${value}, which is too large (schema limit: ${maximum})`)
     if (typeof multipleOf === 'number' && multipleOf > 0 && !Number.isInteger(value / multipleOf))
       this.report(path, `is ${value}, which is not a multiple of ${multipleOf}`)
   }
@@ -137,7 +137,7 @@ class SchemaValidator {
       else if (typeof additional === 'object' && additional !== null)
         this.visit(asObject(additional), inner, at)
       else if (additional !== true && !keepsUnknown && asString(schema['type']) === 'object')
-        this.report(at, 'is a field that the schema does not define')
+        this.report(at, 'is not defined in the schema')
     }
   }
 
@@ -150,9 +150,9 @@ class SchemaValidator {
   ): void {
     const [min, max] = [schema[`min${keywordSuffix}`], schema[`max${keywordSuffix}`]]
     if (typeof min === 'number' && size < min)
-      this.report(path, `has ${size} ${unit}, fewer than the schema allows (${min})`)
+      this.report(path, `has ${size} ${unit}, but the schema requires at least ${min}`)
     if (typeof max === 'number' && size > max)
-      this.report(path, `has ${size} ${unit}, more than the schema allows (${max})`)
+      this.report(path, `has ${size} ${unit}, but the schema allows at most ${max}`)
   }
 
   private checkAlternatives(schema: JsonObject, value: Json, path: FieldPath): void {
@@ -166,7 +166,7 @@ class SchemaValidator {
     if (fitting !== 1)
       this.report(path, `matches ${fitting} schema alternatives instead of exactly one (oneOf)`)
     const not = schema['not']
-    if (not !== undefined && fits(not)) this.report(path, 'matches a schema that is excluded (not)')
+    if (not !== undefined && fits(not)) this.report(path, 'matches a schema that it must not match (not)')
   }
 
   private fits(schema: JsonObject, value: Json, path: FieldPath): boolean {

@@ -125,7 +125,7 @@ function* unpackManifestObjects(
         ...{ document: { start, end }, path: ['items', index] },
       }
     }
-  else if (items.kind !== 'null') throw new UnreadableManifestError('its items are not a list')
+  else if (items.kind !== 'null') throw new UnreadableManifestError('its items field is not a list')
 }
 
 function parseObjectIdentity(

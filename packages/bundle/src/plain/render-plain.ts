@@ -67,7 +67,7 @@ function renderPlainV0Bundle(files: BundleFiles): PartialPlainRendering {
     rejections,
     open: braces.map(
       (file) =>
-        `${file} contains "{{", which Helm evaluates. catalog-bot does not run Helm, so the result is unknown.`,
+        `${file} contains "{{", which Helm evaluates as a template. catalog-bot does not run Helm, so the result is unknown.`,
     ),
   }
 }
@@ -103,7 +103,7 @@ function renderHelmChartBundle(files: BundleFiles): PartialPlainRendering {
       templates === 0
         ? []
         : [
-            `catalog-bot does not run Helm, so the objects that the chart's ${templates} templates create are unknown.`,
+            `catalog-bot does not run Helm, so it cannot determine which objects the chart's ${templates} templates create.`,
           ],
   }
 }

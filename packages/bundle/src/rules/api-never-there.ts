@@ -11,9 +11,9 @@ export const apiNeverThere = defineRule<{ api: string; name: string; release: st
   since: '0.1.0',
   network: true,
   suite: 'deprecated-apis',
-  title: "Bundles don't use APIs removed from their minimum Kubernetes version",
+  title: "Bundles don't use APIs that no longer exist in their minimum Kubernetes version",
   format: ({ api, name, release }) => ({
-    what: `${name} uses ${api}, which Kubernetes ${release} removed, and minKubeVersion is ${release} or later`,
+    what: `${name} uses ${api}, which was removed in Kubernetes ${release}, but minKubeVersion is ${release} or later`,
     why: 'The install plan fails on every cluster that the bundle supports.',
     fix: 'Migrate to the API that replaced it.',
   }),

@@ -11,7 +11,7 @@ export const apiWithoutExample = defineRule<{ api: string }, BundleRuleTypes>({
   since: '0.1.0',
   network: true,
   suite: 'good-practices',
-  title: 'Provided APIs have an example',
+  title: 'Every provided API has an example',
   format: ({ api }) => ({
     what: `the bundle has no example for ${api}`,
     why: 'Consoles show examples to users who create their first object.',

@@ -13,7 +13,7 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, Bundle
   title: "Owned CRDs don't set `group`",
   format: ({ crd, group }) => ({
     what: `the owned CRD ${crd} sets group to "${group}"`,
-    why: "With this field, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects it.",
+    why: "If this field is set, `opm alpha bundle validate` doesn't find the CRD in the bundle and rejects the bundle.",
     fix: 'Remove the group field. The CRD name already contains the group.',
   }),
   *find({ csv }) {

@@ -14,7 +14,7 @@ export const noCsvVersion = defineRule<Record<never, never>, BundleRuleTypes>({
   title: 'A bundle has a version',
   format: () => ({
     what: 'the ClusterServiceVersion has no version',
-    why: "OperatorHub.io rejects the bundle, and OLM can't order its upgrades.",
+    why: "OperatorHub.io rejects the bundle, and OLM can't determine the upgrade order.",
     fix: 'Set spec.version.',
   }),
   *find({ csv }) {

@@ -14,7 +14,7 @@ export const noMinKubeVersion = defineRule<Record<never, never>, BundleRuleTypes
   title: 'A bundle declares its minimum Kubernetes version',
   format: () => ({
     what: 'the bundle does not declare a minimum Kubernetes version',
-    why: 'OLM installs it on clusters that are too old for it.',
+    why: 'OLM installs the bundle even on clusters that are too old for it.',
     fix: 'Set spec.minKubeVersion.',
   }),
   *find({ csv }) {

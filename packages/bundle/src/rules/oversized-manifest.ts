@@ -14,9 +14,9 @@ export const oversizedManifest = defineRule<{ file: string; bytes: number; limit
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Every manifest fits into a request to the API server',
+  title: 'Every manifest fits in a single request to the API server',
   format: ({ file, bytes, limit }) => ({
-    what: `${file} is ${bytes} bytes as an object, but the limit is ${limit}`,
+    what: `${file} is ${bytes} bytes when converted to JSON, but the limit is ${limit}`,
     why: 'The API server rejects requests of that size, even if the packed bundle is small.',
     fix: 'Remove descriptions from schemas, or split the object.',
   }),

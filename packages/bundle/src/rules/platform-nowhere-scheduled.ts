@@ -17,7 +17,7 @@ export const platformNowhereScheduled = defineRule<{ platform: string; deploymen
     format: ({ platform, deployment }) => ({
       what: `the bundle declares support for ${platform}, but the node affinity of ${deployment} excludes it`,
       why: 'Users on that platform can install the Operator, but its pods remain Pending.',
-      fix: 'Remove the label, or widen the node affinity.',
+      fix: 'Remove the label, or relax the node affinity.',
     }),
     *find({ csv }) {
       const labels = Object.entries(asObject(getField(csv.data, 'metadata', 'labels')))

@@ -10,10 +10,10 @@ export const propertiesInAnnotation = defineRule<Record<never, never>, BundleRul
   severity: 'info',
   since: '0.1.0',
   network: true,
-  title: 'Properties are in metadata/properties.yaml',
+  title: 'Properties are defined in metadata/properties.yaml',
   format: () => ({
     what: 'the olm.properties annotation sets properties',
-    why: 'The annotation takes precedence over metadata/properties.yaml, and opm only logs errors in its JSON.',
+    why: 'The annotation takes precedence over metadata/properties.yaml, and if its JSON is invalid, opm only logs an error.',
     fix: 'Move the properties to metadata/properties.yaml.',
   }),
   *find({ csv }) {

@@ -13,8 +13,8 @@ export const removedApi = defineRule<{ api: string; name: string; release: strin
   suite: 'deprecated-apis',
   title: "Bundles don't use APIs that Kubernetes has removed",
   format: ({ api, name, release }) => ({
-    what: `${name} uses ${api}, which Kubernetes ${release} removed`,
-    why: 'The install plan fails on every newer cluster.',
+    what: `${name} uses ${api}, which was removed in Kubernetes ${release}`,
+    why: 'The install plan fails on clusters that run that Kubernetes version or later.',
     fix: 'Migrate to the API that replaced it.',
   }),
   *find(bundle) {

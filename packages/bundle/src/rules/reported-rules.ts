@@ -9,7 +9,7 @@ export const bracesInPlainBundle = defineRule<{ file: string }>({
   check: 'images',
   overridable: true,
   severity: 'warning',
-  title: 'Plain bundles have no template braces',
+  title: "Plain bundles don't contain template braces",
   format: ({ file }) => ({
     what: `${file} contains "{{"`,
     why: 'The plain provisioner wraps each object in a Helm chart, so Helm evaluates the braces as a template.',
@@ -40,7 +40,7 @@ export const brokenExamples = defineRule<{ annotation: string }>({
   title: 'Examples are a JSON list of objects',
   format: ({ annotation }) => ({
     what: `the annotation "${annotation}" is not a JSON list of objects`,
-    why: 'Consoles show no form and no example for the Operator.',
+    why: 'Consoles show neither a form nor an example for the Operator.',
     fix: 'Write a JSON list of objects that have apiVersion, kind and metadata.',
   }),
 })
@@ -54,7 +54,7 @@ export const collidingFileNames = defineRule<{ file: string; other: string; key:
   title: 'File names in a bundle remain unique after unpacking',
   format: ({ file, other, key }) => ({
     what: `${file} and ${other} both become "${key}" when OLM unpacks the bundle`,
-    why: 'One of the two files overwrites the other, in an unpredictable order.',
+    why: 'One of the two files overwrites the other, and which one is unpredictable.',
     fix: 'Rename one of the files. OLM replaces all characters except letters, digits, dots, dashes and underscores.',
   }),
 })
@@ -107,10 +107,10 @@ export const kindNotBundled = defineRule<{ file: string; kind: string; name: str
   check: 'images',
   overridable: true,
   severity: 'error',
-  title: 'Bundles contain only kinds that OLM installs',
+  title: 'Bundles contain only kinds of objects that OLM can install',
   format: ({ file, kind, name }) => ({
     what: `${file} is a ${kind} ("${name}"), a kind that OLM does not install from bundles`,
-    why: 'OLM v0 fails the whole installation if one object has an unsupported kind.',
+    why: 'With OLM v0, the entire installation fails if one object has an unsupported kind.',
     fix: 'Remove the file from the bundle, and let the Operator create the object at run time.',
   }),
 })
@@ -135,10 +135,10 @@ export const largeBundleContent = defineRule<{ bytes: number; limit: number; lar
   check: 'images',
   overridable: true,
   severity: 'warning',
-  title: 'A bundle stays well below the size that OLM can unpack',
+  title: 'A bundle stays well below the maximum size that OLM can unpack',
   format: ({ bytes, limit, largest }) => ({
-    what: `the packed bundle takes ${bytes} of ${limit} bytes; largest files: ${largest.join(', ')}`,
-    why: 'If the next release adds another CRD version, OLM v0 might be unable to unpack it.',
+    what: `the packed bundle uses ${bytes} of the allowed ${limit} bytes; largest files: ${largest.join(', ')}`,
+    why: 'If the next release adds another CRD version, OLM v0 might be unable to unpack the bundle.',
     fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
   }),
 })
@@ -256,9 +256,9 @@ export const oversizedBundleContent = defineRule<{
   check: 'images',
   overridable: true,
   severity: 'error',
-  title: 'An unpacked bundle fits into a ConfigMap',
+  title: 'An unpacked bundle fits in a ConfigMap',
   format: ({ bytes, limit, largest }) => ({
-    what: `the packed bundle takes ${bytes} bytes, but the limit is ${limit}; largest files: ${largest.join(', ')}`,
+    what: `the packed bundle is ${bytes} bytes, but the limit is ${limit}; largest files: ${largest.join(', ')}`,
     why: "OLM v0 unpacks a bundle into one ConfigMap and fails if it doesn't fit.",
     fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
   }),
@@ -286,7 +286,7 @@ export const serviceAccountBundled = defineRule<{ name: string; file: string }>(
   severity: 'error',
   title: "OLM creates the Operator's service accounts",
   format: ({ name, file }) => ({
-    what: `${file} is the service account "${name}", which a deployment of the Operator uses`,
+    what: `${file} defines the service account "${name}", which one of the Operator's deployments uses`,
     why: 'OLM creates this service account as well, and the two definitions conflict during upgrades.',
     fix: 'Remove the file from the bundle.',
   }),
@@ -302,7 +302,7 @@ export const severalCsvs = defineRule<{ names: readonly string[] }>({
   format: ({ names }) => ({
     what: `the bundle has ${names.length} ClusterServiceVersions: ${names.join(', ')}`,
     why: 'opm uses the first one by file name and ignores the others, while OLM v1 uses the last one.',
-    fix: 'Keep one ClusterServiceVersion, because a bundle is one version of one Operator.',
+    fix: 'Keep only one ClusterServiceVersion, because a bundle contains one version of one Operator.',
   }),
 })
 
@@ -344,7 +344,7 @@ export const unknownManifestField = defineRule<{ object: string; field: string }
   format: ({ object, field }) => ({
     what: `${object} has a field that Kubernetes does not define: ${field}`,
     why: 'The API server drops the field, so it has no effect.',
-    fix: 'Correct its name or indentation, or remove it.',
+    fix: "Correct the field's name or indentation, or remove the field.",
   }),
 })
 
@@ -354,7 +354,7 @@ export const unownedCrd = defineRule<{ crd: string; file: string }>({
   check: 'images',
   overridable: true,
   severity: 'error',
-  title: 'The ClusterServiceVersion owns all CRDs of the bundle',
+  title: 'The ClusterServiceVersion owns all CRDs in the bundle',
   format: ({ crd, file }) => ({
     what: `${file} defines ${crd}, which the ClusterServiceVersion does not own`,
     why: "OLM installs the CRD without recording an owner, so it can't detect conflicts with other Operators.",
@@ -389,7 +389,7 @@ export const unsafeCrdUpgrade = defineRule<{
   format: ({ crd, problem }) => ({
     what: `upgrading the CustomResourceDefinition ${crd} is not safe: ${problem}`,
     why: 'Existing objects might become invalid or be lost. OLM v1 rejects most such upgrades.',
-    fix: 'Keep accepting what the old version allowed, or add a new API version with a conversion.',
+    fix: 'Keep accepting everything that the old version allowed, or add a new API version with a conversion.',
   }),
 })
 
@@ -416,6 +416,6 @@ export const wrongBundleFormat = defineRule<{ named: string; found: string }>({
   format: ({ named, found }) => ({
     what: `the annotations declare the format ${named}, but the files have the format ${found}`,
     why: 'Tools use the declared format to decide how to install the bundle.',
-    fix: 'Correct the mediatype annotation, or correct the files.',
+    fix: 'Correct either the mediatype annotation or the files.',
   }),
 })

@@ -14,7 +14,7 @@ export const undescribedCrd = defineRule<{ crd: string }, BundleRuleTypes>({
   title: 'CRDs have a description',
   format: ({ crd }) => ({
     what: `the CRD ${crd} has no description`,
-    why: 'Consoles show an empty line where users choose what to create.',
+    why: 'Consoles show an empty line instead of a description when users choose what to create.',
     fix: 'Add a description.',
   }),
   *find({ csv }) {

@@ -31,9 +31,9 @@ export const unknownCategory = defineRule<{ category: string }, BundleRuleTypes>
   suite: 'categories',
   title: 'All categories are recognized by OperatorHub.io',
   format: ({ category }) => ({
-    what: `OperatorHub.io does not have a category "${category}"`,
-    why: "Users who browse by category don't find the Operator.",
-    fix: 'Use one of the categories listed in the documentation of this rule.',
+    what: `OperatorHub.io has no category named "${category}"`,
+    why: "Users who browse by category can't find the Operator.",
+    fix: "Use one of the categories listed in this rule's documentation.",
   }),
   *find({ csv }) {
     const listed = getField(csv.data, 'metadata', 'annotations', 'categories')

@@ -12,7 +12,7 @@ export const unknownCsvVersion = defineRule<{ apiVersion: string }, BundleRuleTy
   title: 'A ClusterServiceVersion uses an API version that OLM supports',
   format: ({ apiVersion }) => ({
     what: `the apiVersion of the ClusterServiceVersion is "${apiVersion}", not operators.coreos.com/v1alpha1`,
-    why: "OLM can't unpack the bundle, and reports this only in the condition ErrorPreventedUnpacking.",
+    why: "OLM can't unpack the bundle and reports this only in the ErrorPreventedUnpacking condition.",
     fix: 'Set apiVersion to operators.coreos.com/v1alpha1.',
   }),
   *find({ csv: { apiVersion } }) {

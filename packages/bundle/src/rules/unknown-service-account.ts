@@ -12,8 +12,8 @@ export const unknownServiceAccount = defineRule<{ deployment: string; account: s
   network: true,
   title: 'Deployments use service accounts that exist',
   format: ({ deployment, account }) => ({
-    what: `the deployment ${deployment} uses the service account "${account}", which is not created`,
-    why: "OLM creates only the service accounts that permissions name, so the pods can't start.",
+    what: `the deployment ${deployment} uses the service account "${account}", which neither OLM nor the bundle creates`,
+    why: "OLM creates only the service accounts that are listed in permissions, so the pods can't start.",
     fix: 'Grant permissions to the service account, or add a ServiceAccount to the bundle.',
   }),
   *find({ csv, objects }) {

@@ -11,11 +11,11 @@ export const unparsableCsvVersion = defineRule<{ field: string; text: string }, 
   severity: 'error',
   since: '0.1.0',
   network: true,
-  title: 'The version of a bundle can be parsed',
+  title: "A bundle's version can be parsed",
   format: ({ field, text }) => ({
     what: `spec.${field} is "${text}", which is not a valid ${field}`,
     why: "OLM can't read the ClusterServiceVersion, so it doesn't install the bundle.",
-    fix: 'Write the version as defined by https://semver.org, for example 1.2.3. A release follows the same rules as a pre-release, the part after the dash.',
+    fix: 'Write the version as defined by https://semver.org, for example 1.2.3. A release follows the same rules as a pre-release (the part after the dash).',
   }),
   *find({ csv }) {
     const version = getField(csv.data, 'spec', 'version')

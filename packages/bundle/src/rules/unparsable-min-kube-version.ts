@@ -17,9 +17,9 @@ export const unparsableMinKubeVersion = defineRule<{ version: string; isPrefixed
       ...(isPrefixed && { severity: 'warning' as const }),
       what: `minKubeVersion is "${version}", which is not a valid version`,
       why: isPrefixed
-        ? '`opm alpha bundle validate` rejects it. OLM ignores the "v".'
+        ? '`opm alpha bundle validate` rejects the "v" prefix, although OLM ignores it.'
         : "OLM can't parse it, so the requirement is never met.",
-      fix: 'Write three numbers, for example 1.25.0.',
+      fix: 'Use three numbers, such as 1.25.0.',
     }),
     *find({ csv }) {
       const version = asString(getField(csv.data, 'spec', 'minKubeVersion'))

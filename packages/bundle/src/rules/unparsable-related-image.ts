@@ -14,7 +14,7 @@ export const unparsableRelatedImage = defineRule<{ image: string; reason: string
   format: ({ image, reason }) => ({
     what: `the related image "${image}" is not a valid image reference: ${reason}`,
     why: "opm rejects a catalog that contains it, and mirroring tools can't copy it.",
-    fix: 'Write HOST/REPOSITORY@sha256:…, or remove the entry.',
+    fix: 'Use the form HOST/REPOSITORY@sha256:…, or remove the entry.',
   }),
   *find({ relatedImages }) {
     for (const [index, { image }] of relatedImages.entries()) {

@@ -11,11 +11,11 @@ export const unrelatedImage = defineRule<{ image: string; where: string }, Bundl
   since: '0.1.0',
   network: true,
   suite: 'openshift',
-  title: 'Every image that an Operator runs is a related image',
+  title: 'Every image that an Operator runs is listed as a related image',
   format: ({ image, where }) => ({
     what: `the image "${image}" (${where}) is not in spec.relatedImages`,
     why: "Mirroring tools don't copy it to disconnected clusters.",
-    fix: 'Add it to spec.relatedImages by digest.',
+    fix: 'Add the image to spec.relatedImages, and reference it by digest.',
   }),
   *find({ csv, relatedImages }) {
     const related = new Set(relatedImages.map(({ image }) => image))

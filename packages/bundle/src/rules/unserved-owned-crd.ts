@@ -16,7 +16,7 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, Bun
   format: ({ crd, version }) => ({
     what: `the owned CRD ${crd} does not serve version ${version}`,
     why: 'OLM waits for an API that never becomes available, so the ClusterServiceVersion remains Pending.',
-    fix: 'Serve the version, or own another version.',
+    fix: 'Serve this version in the CRD, or list a different version as owned.',
   }),
   *find({ csv, crds }) {
     for (const [index, owned] of asList(

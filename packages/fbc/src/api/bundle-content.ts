@@ -134,7 +134,7 @@ function formatLengthLimitedJson(
   options: { escapeHtml: boolean; exactNumbers: boolean },
 ): string {
   const text = formatGoJson(value, { ...options, maxLength: maxBlobJsonLength })
-  if (text.length >= maxBlobJsonLength) throw new UnservableCatalogError('the blob is too long to be served')
+  if (text.length >= maxBlobJsonLength) throw new UnservableCatalogError('the blob is too large to be served')
   return text
 }
 

@@ -101,6 +101,6 @@ function formatChannelLines(packageName: string, { name, nodes, edges, isCut }: 
       lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
     }
   }
-  if (isCut) lines.push(`      %% more than ${maxSkipRangeEdges} skipRange edges: the others are omitted`)
+  if (isCut) lines.push(`      %% more than ${maxSkipRangeEdges} skipRange edges; the rest are omitted`)
   return [...lines, '    end']
 }

@@ -164,7 +164,7 @@ export const moreProblems = defineRule<{ count: number }>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'A file has no more problems than catalog-bot can list',
+  title: 'catalog-bot can list all problems in a file',
   format: ({ count }) => ({
     what: `${count} more problems in this file are not shown`,
     why: '',

@@ -70,7 +70,10 @@ function verifyTemplateText(text: string, wanted: TemplateFields): CatalogReadRe
   const bytes = new TextEncoder().encode(text)
   const again = parseTemplate(bytes)
   if (!again.ok || !isSameJson(again.value.fields, wanted))
-    return { ok: false, error: 'adding the bundle to its text would not produce the expected values' }
+    return {
+      ok: false,
+      error: 'adding the bundle to the template text would not produce the expected values',
+    }
   return { ok: true, value: bytes }
 }
 

@@ -81,7 +81,7 @@ class YamlTextInserter {
     if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
       const [old, now] = [before as readonly Json[], after as readonly Json[]]
       if (now.length < old.length || old.length !== node.items.length)
-        throw createYamlInsertionError('items of a list changed')
+        throw createYamlInsertionError('the existing items of a list changed')
       old.forEach((item, at) => {
         this.node(node.items[at], item, now[at] ?? null)
       })
@@ -263,7 +263,7 @@ class YamlTextInserter {
 
 function createYamlInsertionError(why: string): YamlInsertionError {
   return new YamlInsertionError(
-    `catalog-bot cannot add to its text without changing existing content: ${why}`,
+    `catalog-bot cannot extend the template without changing existing content: ${why}`,
   )
 }
 

@@ -140,7 +140,7 @@ function refreshCachedResponseHeaders(old: readonly (readonly [string, string])[
 
 /** A 403, which no plugin repeats. */
 function createHeldRequestResponse(why: WaitReason, milliseconds: number): Response {
-  const message = 'catalog-bot did not send this request, to stay within the rate limit'
+  const message = 'to stay within the rate limit, catalog-bot did not send this request'
   return Response.json(
     { message },
     {

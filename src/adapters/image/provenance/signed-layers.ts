@@ -53,7 +53,7 @@ export async function fetchSignedLayers(
   if (layers.reduce((sum, { size }) => sum + size, 0) > maxTotalSignedPayloadBytes)
     throw new RegistryError(
       'unsupported',
-      `the layers of the tag ${reference.tag} have more than ${maxTotalSignedPayloadBytes} bytes`,
+      `the layers of the tag ${reference.tag} total more than ${maxTotalSignedPayloadBytes} bytes`,
     )
   return layers
 }

@@ -45,7 +45,9 @@ export async function openSigningKey(pem: string, password = ''): Promise<Signin
 export function openVerifyingKey(pem: string): VerifyingKey {
   const { label, body } = parsePem(pem)
   if (label !== 'PUBLIC KEY')
-    throw new SigningKeyError(`the file contains a ${label}; use the public key (cosign.pub) to verify`)
+    throw new SigningKeyError(
+      `the file contains a ${label}; use the public key (cosign.pub) for verification`,
+    )
   let key: KeyObject
   try {
     key = createPublicKey({ key: Buffer.from(body), format: 'der', type: 'spki' })

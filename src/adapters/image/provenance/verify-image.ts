@@ -99,7 +99,7 @@ function findSignedLayerProblem(
   maxBytes: number,
 ): string | undefined {
   if (layer.mediaType !== mediaType) return `its media type ${layer.mediaType} is unexpected`
-  if (layer.size > maxBytes) return `it has more than ${maxBytes} bytes`
+  if (layer.size > maxBytes) return `it is larger than ${maxBytes} bytes`
   if (cosignCertificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
     return 'it uses a certificate'
   return undefined

@@ -69,7 +69,7 @@ export async function loadMountedPullSecrets(
   if (sources.length === 0)
     throw new RegistryError(
       'credentials',
-      `${directory} contains no pull secret; add a .dockerconfigjson or .dockercfg file to it or to a direct subfolder`,
+      `${directory} contains no pull secret; add a .dockerconfigjson or .dockercfg file to it or to an immediate subfolder`,
     )
   return sources
 }

@@ -136,7 +136,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     try {
       realm = new URL(request.realm)
     } catch {
-      throw new RegistryError('blocked', `${request.host} names a token service with an invalid URL`)
+      throw new RegistryError('blocked', `${request.host} specifies a token service with an invalid URL`)
     }
     transport.policy.checkUrl(realm)
     transport.policy.checkHop(new URL(`${transport.policy.schemeOf(request.host)}//${request.host}`), realm)

@@ -94,7 +94,7 @@ export function createLayeredFiles(): LayeredFiles {
     const { children } = ensureParent(path)
     if (children.get(hidden)?.layer === layer)
       throw createRejectedArchiveError(
-        `the whiteout ${JSON.stringify(path)} hides an entry of the same layer`,
+        `the whiteout ${JSON.stringify(path)} hides an entry in the same layer`,
       )
     children.delete(hidden)
   }

@@ -147,7 +147,7 @@ export function createTarReader(
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
     // Go reads these as files without the slash. Others read them as directories.
     if (type === '0' && written.endsWith('/'))
-      throw createRejectedArchiveError(`the file ${quotePath(written)} has the name of a directory`)
+      throw createRejectedArchiveError(`the name of the file ${quotePath(written)} ends with a slash`)
     if (isFile) readFile(path, size)
     else readBodiless(type, path, size, target)
     pax = longName = longLink = undefined
@@ -160,7 +160,9 @@ export function createTarReader(
     if (kind === undefined)
       throw createRejectedArchiveError(`${quotePath(path)} has the unsupported type ${quotePath(type)}`)
     if (size !== 0)
-      throw createRejectedArchiveError(`${quotePath(path)} has a size, but its type has no content`)
+      throw createRejectedArchiveError(
+        `${quotePath(path)} has a size, but entries of its type have no content`,
+      )
     if (path === '') {
       if (kind !== 'directory') throw createRejectedArchiveError('a link or device has no name')
     } else if (kind === 'hardlink') onEntry({ kind, path, target: normalizeEntryPath(target()) })

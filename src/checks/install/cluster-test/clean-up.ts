@@ -217,7 +217,7 @@ export function advanceCleanUp(
         state: addCleanUpEvent(
           known,
           now,
-          `removing the finalizers of ${stuck.map(formatObjectName).join(', ')} by force`,
+          `forcibly removing the finalizers of ${stuck.map(formatObjectName).join(', ')}`,
         ),
         actions: stuck.map((object) => ({
           kind: 'patch',

@@ -511,7 +511,7 @@ export function createOlmV0TestDriver(
     if (further)
       return createFailedProgress(state, now, {
         code: 'resolver-mismatch',
-        says: `OLM also wants to install ${listInstallPlanCsvNames(further).join(', ')}, but the simulation ends at ${done}`,
+        says: `OLM would also install ${listInstallPlanCsvNames(further).join(', ')}, but the simulation ends at ${done}`,
       })
     if (
       getStringAtPath(subscriptionObject?.status, 'state') !== 'AtLatestKnown' &&

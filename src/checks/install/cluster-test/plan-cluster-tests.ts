@@ -107,7 +107,7 @@ function planSingleBundleTests(
   })
   const isRukPak = target !== 'OLM v1'
   if (isRukPak && !/@sha256:[0-9a-f]{64}$/.test(v1.bundle.image))
-    return `${v1.bundle.name} does not specify its image by digest, so RukPak would not detect that a tag moved`
+    return `${v1.bundle.name} does not specify its image by digest, so RukPak would not detect when the tag is moved to another image`
   const tests: PlannedClusterTest[] = [
     {
       ...common,

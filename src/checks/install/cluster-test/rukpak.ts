@@ -270,12 +270,12 @@ export function createRukPakTestDriver(
         says: `catalog-bot could not check whether a Bundle is immutable: ${answer.says}`,
       })
     if (answer && [400, 403, 422].includes(answer.status))
-      return stepDone(state, now, 'the API rejects an in-place change of a Bundle')
+      return stepDone(state, now, 'the API rejects an in-place change to a Bundle')
     // A busy API has not given a result yet.
     if (answer) return createWaitingProgress(state, 'the check that a Bundle is immutable', [answer.action])
     return createFailedProgress(state, now, {
       code: 'not-immutable',
-      says: 'the cluster accepts an in-place change of a Bundle, so the RukPak webhook is not active',
+      says: 'the cluster accepts an in-place change to a Bundle, so the RukPak webhook is not active',
     })
   }
 

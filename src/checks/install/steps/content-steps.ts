@@ -245,7 +245,7 @@ function createManifestRenderStep(
     if (rendering.refusals.length === 0)
       facts.push(`${blob.name}: ${formatObjectKindCounts(rendering.kinds)}`)
   }
-  return createInstallStep('rendering', 'The installer renders objects', facts, remarks)
+  return createInstallStep('rendering', "The installer can render the bundle's objects", facts, remarks)
 }
 
 function formatObjectKindCounts(kinds: readonly (readonly [kind: string, count: number])[]): string {

@@ -88,8 +88,8 @@ export function createUpgradePathsStep(resolution: ChannelInstallResolution): In
   const hops = Math.max(0, ...arrived.map((path) => path.hops.length))
   const facts = [
     upgrades.length === 0
-      ? 'No version could be installed before this one.'
-      : `${arrived.length} of ${upgrades.length} versions upgrade to the head${hops > 1 ? ` in at most ${hops} steps` : ''}.`,
+      ? 'There is no earlier version that can be installed.'
+      : `${arrived.length} of ${upgrades.length} versions can be upgraded to the head${hops > 1 ? ` in at most ${hops} steps` : ''}.`,
     ...(unreachable.length > 0
       ? [
           unreachable.length === 1
@@ -121,7 +121,7 @@ export function createUpgradePathsStep(resolution: ChannelInstallResolution): In
       says: `OLM v1 can't upgrade from ${oldHead.name}: ${v1Upgrade.message}`,
       targets: olmV1Targets,
     })
-  const title = 'Every installable version upgrades to the head'
+  const title = 'Every installable version can be upgraded to the head'
   const isDone = upgrades.length > 0 || remarks.length > 0
   return isDone
     ? createInstallStep('upgrades', title, facts, remarks)
@@ -162,7 +162,9 @@ function createResolutionFailureNotes(
           kind: 'refused',
           says: formatUnsatisfiableCause(failure.cause, resolution, from),
           detail: failure.chain.join('; '),
-          ...(failure.cause.kind === 'unmet' && { hint: 'Add the catalog that has it: --beside DIR.' }),
+          ...(failure.cause.kind === 'unmet' && {
+            hint: 'Add the catalog that contains it with --beside DIR.',
+          }),
           targets: olmV0Targets,
         },
       ]
@@ -190,7 +192,7 @@ function formatUnsatisfiableCause(
     case 'unmet':
       return `${failed}: ${formatUnmetRequirements(cause, packageName)}.`
     case 'exclusive':
-      return `${failed}, because bundles that it requires exclude each other: ${cause.text}.`
+      return `${failed}, because bundles that it requires conflict with each other: ${cause.text}.`
     case 'other':
       return `${failed}, because its requirements conflict.`
   }
@@ -205,8 +207,8 @@ function formatUnmetRequirements(
   const isDirect = candidates.every((name) => unmet.some(({ bundle }) => bundle === name))
   if (isDirect && only !== undefined && byRequirement.size === 1) {
     const [newest = '', ...older] = candidates.map((name) => stripPackageNamePrefix(name, packageName))
-    if (older.length === 0) return `${newest} needs ${only[0]}, which nothing in it provides`
-    return `all ${candidates.length} (${older.at(-1)} to ${newest}) need ${only[0]}, which nothing in it provides`
+    if (older.length === 0) return `${newest} needs ${only[0]}, which nothing in the catalog provides`
+    return `all ${candidates.length} (${older.at(-1)} to ${newest}) need ${only[0]}, which nothing in the catalog provides`
   }
   const parts = [...byRequirement].slice(0, maxListedUnmetRequirements).map(([requirement, bundles]) => {
     const [first] = bundles

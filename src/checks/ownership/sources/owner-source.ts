@@ -170,7 +170,7 @@ export function parseStringListNode(
     if (item.type === 'PLAIN' && ambiguousScalarPattern.test(item.value))
       return createBrokenOwnerSource(
         document.locate(item),
-        `${key} contains ${item.value}, which is a string only in quotes`,
+        `${key} contains ${item.value}, which is a string only if it is quoted`,
       )
     strings.push({ text: item.value, at: document.locate(item) })
   }

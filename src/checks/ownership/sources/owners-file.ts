@@ -198,7 +198,7 @@ function parseOwnersFilters(
     if (matches === undefined)
       return createBrokenOwnerSource(
         document.locate(pair.key),
-        `the filter ${JSON.stringify(pattern)} uses more than literal text, .*, ^, and $`,
+        `the filter ${JSON.stringify(pattern)} contains something other than literal text, .*, ^, and $`,
       )
     if (!isMap(pair.value))
       return createBrokenOwnerSource(document.locate(pair.value), 'a filter must contain lists of approvers')

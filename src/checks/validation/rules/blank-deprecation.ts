@@ -12,8 +12,8 @@ export const blankDeprecation = defineRule<{ schema: string; name: string }, Cat
   title: 'Every deprecation has a message',
   format: ({ schema, name }) => ({
     what: `the deprecation of ${schema}${name === '' ? '' : ` "${name}"`} has a message that contains only whitespace`,
-    why: 'Clusters show this message to the users who must act, but it does not explain what to do.',
-    fix: 'Write what to use instead and how long the deprecated item is supported.',
+    why: 'Users see this message on their clusters, but it does not explain what they must do.',
+    fix: 'State what to use instead and how long the deprecated item will be supported.',
   }),
   *find(catalog) {
     for (const { place, package: inPackage, entries } of catalog.catalog.deprecations)

@@ -18,7 +18,7 @@ export const brokenConstraint = defineRule<
   format: ({ bundle, path, problem }) => ({
     what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortenConstraintPath(path)},`} ${problem}`,
     why: 'opm accepts any value here, but OLM fails to decode the constraint when a user installs the Operator.',
-    fix: 'Use exactly one of gvk, package, cel, all, any, and not. A failureMessage is optional.',
+    fix: 'Use exactly one of gvk, package, cel, all, any, and not. failureMessage is optional.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {

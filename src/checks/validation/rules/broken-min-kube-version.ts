@@ -18,7 +18,7 @@ export const brokenMinKubeVersion = defineRule<
   title: 'minKubeVersion is a valid version',
   format: ({ bundle, version, problem }) => ({
     what: `minKubeVersion "${version}" of ${bundle} is not a valid version: ${problem}`,
-    why: 'OLM compares it with the cluster version before installing. A version that OLM cannot parse is never met.',
+    why: 'OLM compares minKubeVersion with the cluster version before it installs the bundle. No cluster satisfies a version that OLM cannot parse.',
     fix: 'Use three numbers without a "v", such as 1.25.0.',
   }),
   *find(catalog) {

@@ -23,9 +23,9 @@ export const brokenVersionRange = defineRule<
   format: ({ bundle, required, range, problem }) => ({
     what:
       range === ''
-        ? `${bundle} requires package "${required}" without a versionRange`
-        : `${bundle} requires package "${required}" in "${range}", which is not a valid version range: ${problem}`,
-    why: 'OLM parses the range when a user installs the Operator, and the installation fails.',
+        ? `${bundle} requires package "${required}", but does not specify a versionRange`
+        : `${bundle} requires package "${required}" in the version range "${range}", which is not valid: ${problem}`,
+    why: 'OLM parses the range when a user installs the Operator. Because the range is not valid, the installation fails.',
     fix: 'Use only >=, <, =, and ||, with three numbers in each version, such as ">=1.2.0 <2.0.0".',
   }),
   *find(catalog) {

@@ -24,7 +24,7 @@ export const buildMetadataOnlyVersions = defineRule<
   format: ({ bundle, version, other, otherVersion }) => ({
     what: `${bundle} (${version}) and ${other} (${otherVersion}) differ only in build metadata`,
     why: 'OLM ignores the part after "+" when it compares versions, so neither bundle is newer and ranges cannot distinguish them.',
-    fix: 'Give the later bundle a higher patch version or a release.',
+    fix: 'Give the later bundle a higher patch version, or set its release.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

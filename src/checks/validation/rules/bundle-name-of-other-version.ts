@@ -17,8 +17,8 @@ export const bundleNameOfOtherVersion = defineRule<
   title: 'The version in a bundle name matches the bundle version',
   format: ({ bundle, version, stated }) => ({
     what: `${bundle} is named for version ${stated}, but its version is ${version}`,
-    why: 'Users read the version from the name, but OLM reads it from the property, so they can disagree about which bundle is newer.',
-    fix: 'Rename the bundle for its version, or correct the olm.package property. Do not change a published bundle.',
+    why: 'Users read the version from the name, but OLM reads it from the property, so users and OLM can disagree about which bundle is newer.',
+    fix: 'Rename the bundle to match its version, or correct the olm.package property. Do not change a published bundle.',
   }),
   *find(catalog) {
     for (const { package: its, bundle } of listBundlesWithPackages(catalog)) {

@@ -23,7 +23,7 @@ export const confusingChannelName = defineRule<
       invisible: `the channel name ${JSON.stringify(channel)} contains invisible characters`,
       twin: `the channel names "${channel}" and "${twin}" differ only in case`,
     }[trap],
-    why: 'Users type the channel name into a Subscription by hand. With a wrong name, the Subscription reports no error and waits forever.',
+    why: 'Users type the channel name into a Subscription by hand. If the name is wrong, the Subscription reports no error and waits forever.',
     fix: 'Use only letters, digits, dots, and dashes, and choose a name that does not resemble another channel of the package.',
   }),
   *find(catalog) {

@@ -17,7 +17,7 @@ export const deprecatedHead = defineRule<
   format: ({ bundle, channels }) => ({
     what: `${bundle} is deprecated but is still the head of ${channels.map((name) => `"${name}"`).join(', ')}`,
     why: 'New subscribers get a deprecated version and cannot upgrade to a supported one.',
-    fix: 'Add a successor, or also deprecate the channel or the package.',
+    fix: 'Add a successor, or deprecate the channel or the package as well.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

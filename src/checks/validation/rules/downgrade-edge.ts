@@ -24,7 +24,7 @@ export const downgradeEdge = defineRule<
   title: 'Entries replace and skip only older versions',
   format: ({ entry, version, edge, target, targetVersion }) => ({
     what: `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
-    why: 'OLM moves clusters from the newer version back to the older one, and few Operators support a downgrade.',
+    why: 'OLM moves clusters from the newer version back to the older one, but few Operators support downgrades.',
     fix: `Remove the edge, or make ${target} replace ${entry}.`,
   }),
   *find(catalog) {

@@ -14,7 +14,7 @@ export const droppedText = defineRule<{ text: string }, CatalogRuleSignature>({
   format: ({ text }) => ({
     what: `opm drops everything from here to the end of the document: ${quoteTruncatedFirstLine(text)}`,
     why: 'opm reads one value from each document and ignores the rest, so this part is missing from the catalog.',
-    fix: 'Put "---" on a separate line before this part, indent it like the lines above, or remove it.',
+    fix: 'Put "---" on a separate line before this part, indent this part like the lines above it, or remove this part.',
   }),
   *find(catalog) {
     for (const leniency of listParserLeniencies(catalog, 'dropped-text')) {

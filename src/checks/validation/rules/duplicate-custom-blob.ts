@@ -14,7 +14,7 @@ export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, 
   title: 'Custom blobs are unique by schema, package, and name',
   format: ({ schema, name }) => ({
     what: `the package has more than one blob with schema "${schema}" and name "${name}"`,
-    why: 'Tools identify a blob by schema, package, and name, so it is unpredictable which of these blobs they read.',
+    why: 'Tools identify a blob by schema, package, and name, so you cannot predict which of these blobs they will read.',
     fix: 'Remove the duplicates, or give each blob a unique name.',
   }),
   *find({ catalog }) {

@@ -13,7 +13,7 @@ export const duplicateProperty = defineRule<{ bundle: string; type: string }, Ca
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'A bundle declares each property once',
+  title: 'A bundle declares each property only once',
   format: ({ bundle, type }) => ({
     what: `${bundle} has the same ${type} property twice`,
     why: 'Duplicate properties add noise for the resolver and usually result from a manual merge.',

@@ -9,7 +9,7 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
   judges: 'catalog',
   severity: 'info',
   since: '0.1.0',
-  title: 'Each related image is listed once',
+  title: 'Each related image is listed only once',
   format: ({ bundle, image }) => ({
     what: `${bundle} lists the related image ${image} twice under the same name`,
     why: 'The duplicate is harmless, but it usually means that the list was edited by hand or combined from two sources.',

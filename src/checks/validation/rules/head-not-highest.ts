@@ -23,7 +23,7 @@ export const headNotHighest = defineRule<
   format: ({ channel, head, headVersion, highest, highestVersion }) => ({
     what: `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
     why: 'Subscriptions install the head, so no subscriber gets the newer version from this channel.',
-    fix: `Make ${highest} replace the head, or remove it from the channel if it was withdrawn.`,
+    fix: `Make ${highest} replace the head, or if ${highest} was withdrawn, remove it from the channel.`,
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

@@ -18,10 +18,10 @@ export const headWithoutMetadata = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Every channel head has the metadata of its ClusterServiceVersion',
+  title: 'Every channel head includes the metadata from its ClusterServiceVersion',
   format: ({ bundle, channels, lacks }) => ({
     what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${missingMetadataMessages[lacks]}`,
-    why: 'Consoles take the display name, description, and install modes from the head, so users cannot find the package without them.',
+    why: 'Consoles read the display name, description, and install modes from the head. Without this metadata, users cannot find the package.',
     fix:
       lacks === 'display name'
         ? 'Add a displayName to the ClusterServiceVersion, and render the bundle again from its image.'

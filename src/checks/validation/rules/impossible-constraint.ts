@@ -19,7 +19,7 @@ export const impossibleConstraint = defineRule<
   title: 'A single bundle can satisfy each constraint',
   format: ({ bundle, packages }) => ({
     what: `the constraint of ${bundle} requires one bundle to belong to several packages: ${formatTruncatedNames(packages)}`,
-    why: '"all" applies every part to the same bundle, and a bundle belongs to one package, so OLM can never satisfy the constraint.',
+    why: '"all" applies every part to the same bundle, but a bundle belongs to only one package, so OLM can never satisfy the constraint.',
     fix: 'Use a separate property for each package, because different bundles can satisfy different properties.',
   }),
   *find(catalog) {

@@ -18,7 +18,7 @@ export const unsupportedKind = defineRule<
   title: 'Bundles contain only kinds that OLM installs',
   format: ({ bundle, kind, name }) => ({
     what: `${bundle} contains the ${kind} "${name}", but OLM does not install this kind from bundles`,
-    why: 'OLM v0 fails the whole installation if a bundle contains one object of an unsupported kind.',
+    why: 'In OLM v0, the whole installation fails if the bundle contains even one object of an unsupported kind.',
     fix: 'Remove the object from the bundle, and let the Operator create it at run time.',
   }),
   *find(catalog) {

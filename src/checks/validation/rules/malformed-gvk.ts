@@ -32,7 +32,7 @@ export const malformedGvk = defineRule<
       value === ''
         ? `${type} of ${bundle} has no ${part}`
         : `${type} of ${bundle} has the ${part} "${value}", which is not valid for a Kubernetes API`,
-    why: 'OLM compares these values exactly to find the bundle that provides an API, so it never finds an API that cannot exist.',
+    why: 'OLM compares these values exactly to find the bundle that provides an API, so a value that is not valid never matches.',
     fix: 'Copy the group, version, and kind from the CustomResourceDefinition, such as example.com, v1alpha1, and Example.',
   }),
   *find(catalog) {

@@ -27,8 +27,8 @@ export const missingRequiredApi = defineRule<
   title: 'The catalog provides the APIs that its bundles require',
   format: ({ bundle, group, version, kind }) => ({
     what: `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
-    why: 'The bundle installs only on clusters where another catalog offers an Operator with this API.',
-    fix: 'Correct the group, version, and kind, add an Operator that provides the API, or document which catalog has one.',
+    why: 'The bundle can be installed only on clusters where another catalog offers an Operator that provides this API.',
+    fix: 'Correct the group, version, and kind; add an Operator that provides the API; or document which catalog contains one.',
   }),
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined

@@ -26,7 +26,7 @@ export const missingRequiredPackage = defineRule<
     what: isPresent
       ? `${bundle} requires package "${required}" in ${versionRange}, but no version in the catalog is in that range`
       : `${bundle} requires package "${required}", which is not in the catalog`,
-    why: 'The bundle installs only on clusters where another catalog offers the required package.',
+    why: 'The bundle can be installed only on clusters where another catalog offers the required package.',
     fix: `Add a matching version of "${required}" to the catalog, correct the requirement, or document which catalog has it.`,
   }),
   *find(catalog) {

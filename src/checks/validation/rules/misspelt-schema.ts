@@ -14,7 +14,7 @@ export const misspelledSchema = defineRule<{ schema: string; known: string }, Ca
   since: '0.1.0',
   title: 'Schema names are spelled correctly',
   format: ({ schema, known }) => ({
-    what: `opm does not know the schema "${schema}" (did you mean "${known}"?)`,
+    what: `opm does not recognize the schema "${schema}" (did you mean "${known}"?)`,
     why: 'Schema names are case-sensitive, and opm keeps a blob with an unknown schema but never reads it.',
     fix: `Change the schema to "${known}".`,
   }),

@@ -12,9 +12,9 @@ export const noInstallMode = defineRule<{ bundle: string; modes: number }, Catal
   since: '0.1.0',
   title: 'Every channel head supports at least one install mode',
   format: ({ bundle, modes }) => ({
-    what: `${bundle} ${modes === 0 ? 'lists no install modes' : 'supports none of its install modes'}`,
+    what: `${bundle} ${modes === 0 ? 'lists no install modes' : 'does not support any of the install modes that it lists'}`,
     why: 'The Operator never starts, because it does not support the namespaces of any OperatorGroup.',
-    fix: 'In the ClusterServiceVersion, support at least one of OwnNamespace, SingleNamespace, MultiNamespace, and AllNamespaces.',
+    fix: 'In the ClusterServiceVersion, mark at least one of these install modes as supported: OwnNamespace, SingleNamespace, MultiNamespace, or AllNamespaces.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {

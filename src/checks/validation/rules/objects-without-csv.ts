@@ -17,7 +17,7 @@ export const objectsWithoutCsv = defineRule<
   title: 'A bundle without an image has exactly one ClusterServiceVersion',
   format: ({ bundle, objects, csvs }) => ({
     what: `${bundle} has no image and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
-    why: 'Without an image, OLM installs the objects in olm.bundle.object, and it needs a ClusterServiceVersion to do so.',
+    why: 'If a bundle has no image, OLM installs the objects in olm.bundle.object, which requires a ClusterServiceVersion.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
   *find(catalog) {

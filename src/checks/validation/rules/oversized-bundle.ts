@@ -15,8 +15,8 @@ export const oversizedBundle = defineRule<
   since: '0.1.0',
   title: 'A bundle does not exceed the size limit for bundles',
   format: ({ bundle, bytes, limit }) => ({
-    what: `${bundle} takes up ${formatBytes(bytes)} of the catalog, which exceeds the limit of ${formatBytes(limit)}`,
-    why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects, and both have only slightly higher limits.',
+    what: `${bundle} takes up ${formatBytes(bytes)} in the catalog, which exceeds the limit of ${formatBytes(limit)}`,
+    why: 'The cluster receives a bundle as one message and stores it as Kubernetes objects. The size limits for both are only slightly higher.',
     fix: 'Render the catalog with `--migrate-level bundle-object-to-csv-metadata`, and shorten descriptions and examples.',
   }),
   *find(catalog, limits) {

@@ -14,7 +14,7 @@ export const oversizedCatalog = defineRule<
   since: '0.1.0',
   title: 'A catalog does not exceed the size limit for catalogs',
   format: ({ bytes, limit, packages }) => ({
-    what: `the catalog has ${formatBytes(bytes)} in ${packages} ${packages === 1 ? 'package' : 'packages'}, which exceeds the limit of ${formatBytes(limit)}`,
+    what: `the catalog contains ${formatBytes(bytes)} of data in ${packages} ${packages === 1 ? 'package' : 'packages'}, which exceeds the limit of ${formatBytes(limit)}`,
     why: 'The pod that serves the catalog reads all of it at startup, and clusters give that pod little memory and time.',
     fix: 'Migrate olm.bundle.object to olm.csv.metadata, remove bundles that are no longer in use, or split the catalog.',
   }),

@@ -14,7 +14,7 @@ export const oversizedPackage = defineRule<
   since: '0.1.0',
   title: 'A package does not exceed the size limit for packages',
   format: ({ bytes, limit, bundles }) => ({
-    what: `the package has ${formatBytes(bytes)} in ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}, which exceeds the limit of ${formatBytes(limit)}`,
+    what: `the package contains ${formatBytes(bytes)} of data in ${bundles} ${bundles === 1 ? 'bundle' : 'bundles'}, which exceeds the limit of ${formatBytes(limit)}`,
     why: 'GitHub warns about files larger than 50 MiB and rejects files larger than 100 MiB. Every cluster must also read the whole catalog.',
     fix: 'Remove bundles that are no longer in use, or migrate olm.bundle.object to olm.csv.metadata.',
   }),

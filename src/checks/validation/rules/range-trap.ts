@@ -35,7 +35,8 @@ const versionRangeMisreadingMessages: Readonly<
   'dropped-token': (part) => `contains "${part}", which OLM ignores`,
   'dropped-operator': (part) =>
     `has an operator in "${part}" that OLM ignores, so this part matches only one exact version`,
-  'double-wildcard': (part) => `contains "${part}", which OLM ends before the next minor version`,
+  'double-wildcard': (part) =>
+    `contains "${part}", which OLM interprets as a range that ends before the next minor version`,
   'matches-nothing': (part) =>
     part.includes(' ') || part === '' ? 'matches no version' : `matches no version because of "${part}"`,
 }

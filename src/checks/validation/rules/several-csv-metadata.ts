@@ -10,10 +10,10 @@ export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, 
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
-  title: 'A bundle has at most one olm.csv.metadata',
+  title: 'A bundle has at most one olm.csv.metadata property',
   format: ({ bundle, count }) => ({
     what: `${bundle} has ${count} properties of type olm.csv.metadata`,
-    why: '`opm validate` accepts this, but the pod that serves the catalog accepts at most one and never starts.',
+    why: '`opm validate` accepts several of these properties, but the pod that serves the catalog accepts at most one and never starts.',
     fix: 'Keep only the property that belongs to this version.',
   }),
   *find(catalog) {

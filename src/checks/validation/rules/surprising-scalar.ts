@@ -17,7 +17,7 @@ export const misreadScalar = defineRule<
   title: 'Unquoted values have the type that they appear to have',
   format: ({ path, text, value }) => ({
     what: `the value ${text} of ${path} is parsed as the ${typeof value} ${String(value)}`,
-    why: 'YAML infers the type of an unquoted value, and every tool sees only the inferred value.',
+    why: 'YAML infers the type of an unquoted value, and tools get only the inferred value.',
     fix: `If the value is a string, write '${text}' in quotes. If it is a ${typeof value}, write ${String(value)}.`,
   }),
   *find(catalog) {

@@ -12,7 +12,7 @@ export const templateInCatalog = defineRule<{ schema: string }, CatalogRuleSigna
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Templates are outside the catalog',
+  title: 'Templates are stored outside the catalog',
   format: ({ schema }) => ({
     what: `the catalog contains a template (${schema})`,
     why: 'opm keeps the template as a custom blob and does not render it, so its packages are not added to the catalog.',

@@ -23,7 +23,7 @@ export const unknownField = defineRule<
   since: '0.1.0',
   title: 'Blobs contain only fields that the format defines',
   format: ({ field, schema, known }) => ({
-    what: `${schema} has no field "${field}"${known.length > 0 ? ` here, only ${known.join(', ')}` : ''}`,
+    what: `${schema} has no field "${field}"${known.length > 0 ? ` here; the allowed fields are ${known.join(', ')}` : ''}`,
     why: 'opm ignores unknown fields, so the value has no effect.',
     fix: 'Remove the field. If its value is only for human readers, use a comment instead.',
   }),

@@ -14,7 +14,7 @@ export const untypedProperty = defineRule<{ bundle: string; type: string }, Cata
     what:
       type === ''
         ? `a property of ${bundle} has no type`
-        : `a property of ${bundle} has a type with whitespace around it: "${type}"`,
+        : `a property of ${bundle} has a type with leading or trailing whitespace: "${type}"`,
     why: 'OLM looks up properties by their exact type, so it never finds this property.',
     fix: 'Set the exact type, such as olm.gvk.',
   }),

@@ -27,7 +27,7 @@ export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
         ? `; and ${differences.length - maxListedTemplateDrifts} more`
         : ''
     }`,
-    why: 'A change only in the template does not reach users, and a change only in the catalog is lost when the template is rendered again.',
+    why: 'A change made only in the template does not reach users, and a change made only in the catalog is lost when the template is rendered again.',
     fix: `Make the change in the template, and commit the output of this command${
       files > 1 ? ` in place of the ${files} existing files` : ''
     }: ${command}`,

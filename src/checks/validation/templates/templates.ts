@@ -86,7 +86,7 @@ function findTemplateRenderInputs(state: LoadedTemplatePair, config: Config): Te
     return {
       kind: 'broken',
       reason:
-        'the pull request changes more templates than catalog-bot renders at a time; split it into several pull requests',
+        'the pull request changes more templates than catalog-bot can render at a time; split it into several pull requests',
     }
   if (!isStated && result === undefined) return { kind: 'none' }
   const document = parseTemplateDocument(source)
@@ -243,7 +243,7 @@ function formatTemplateDrift({ kind, subject, fields }: TemplateDrift): string {
 
 // Omits names and versions from restricted bundles (BundleImageAnswer.isRestricted).
 const restrictedBundleRenderMessage =
-  'its bundles do not render; users who can pull their images can run "catalog-bot render" to see why'
+  'its bundles cannot be rendered; users who can pull the images can run "catalog-bot render" to see why'
 
 /**
  * Lists items that only the catalog has. Only counts missing items, because they might come from a restricted image.
@@ -251,7 +251,7 @@ const restrictedBundleRenderMessage =
 function redactTemplateDrifts(drifts: readonly TemplateDrift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(formatTemplateDrift)
-  const lacks = `${missing} rendered ${missing === 1 ? 'item is' : 'items are'} missing`
+  const lacks = `${missing} rendered ${missing === 1 ? 'item is' : 'items are'} missing from the catalog`
   return missing === 0 ? others : [...others, lacks]
 }
 

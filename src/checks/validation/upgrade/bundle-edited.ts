@@ -19,7 +19,7 @@ export const bundleEdited = defineRule<BundleEditData, UpgradeRuleSignature>({
   title: 'The content of a published bundle does not change',
   format: ({ bundle, fields }) => ({
     what: `published bundle "${bundle}" is changed: ${fields.join(', ')}`,
-    why: 'Clusters that already installed it have different content under the same name and version, and never upgrade to the new content.',
+    why: 'Clusters where the bundle is already installed have different content under the same name and version, and never upgrade to the new content.',
     fix: 'Restore the bundle, and publish the correction as a new version that replaces it.',
   }),
   find: (change, sides) => findBundleEdits(change, sides, false),

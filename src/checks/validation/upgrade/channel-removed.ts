@@ -12,8 +12,8 @@ export const channelRemoved = defineRule<{ channel: string }, UpgradeRuleSignatu
   since: '0.1.0',
   title: 'A channel is deprecated before it is removed',
   format: ({ channel }) => ({
-    what: `channel "${channel}" is removed without a prior deprecation`,
-    why: 'Every subscription to the channel stops getting updates without a warning to its users.',
+    what: `channel "${channel}" is removed without prior deprecation`,
+    why: 'Every subscription to the channel stops receiving updates, and its users get no warning.',
     fix: 'Keep the channel, deprecate it in olm.deprecations with a message that names its successor, and remove it later.',
   }),
   find: (change, sides) => findChannelRemovals(change, sides, false),

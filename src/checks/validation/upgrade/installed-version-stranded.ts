@@ -33,7 +33,7 @@ export const installedVersionStranded = defineRule<
     fix: [
       ...(newer.length < bundles.length
         ? [
-            `Make ${head}, or an entry that leads to it, replace them, skip them, or cover them with a skipRange.`,
+            `Make ${head}, or an entry that leads to it, replace or skip these versions, or cover them with a skipRange.`,
           ]
         : []),
       ...(newer.length > 0

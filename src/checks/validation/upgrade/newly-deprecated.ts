@@ -13,7 +13,7 @@ export const newlyDeprecated = defineRule<{ what: string; message: string }, Upg
   title: 'New deprecations are intentional',
   format: ({ what, message }) => ({
     what: `${what} is newly deprecated: ${message}`,
-    why: 'Clusters that use it show this message to their users.',
+    why: 'Clusters that use the deprecated item show this message to their users.',
     fix: 'Make sure that the message explains what to use instead.',
   }),
   *find({ kind, name: of, deprecations }, { result }) {

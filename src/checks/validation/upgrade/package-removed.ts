@@ -17,7 +17,7 @@ export const packageRemoved = defineRule<
     why: 'Existing subscriptions stop receiving updates, and users can no longer install the package.',
     fix: deprecated
       ? 'If the package has been deprecated long enough, no action is needed.'
-      : 'Deprecate the package in olm.deprecations first to inform users, and remove it later.',
+      : 'To inform users, first deprecate the package in olm.deprecations, and remove it later.',
   }),
   *find({ kind, name, bundles }, { base, result }) {
     if (kind !== 'removed' || !base || !result) return

@@ -43,7 +43,7 @@ export function parseConstraint(value: Json): ConstraintParseResult {
   const problems: ConstraintProblem[] = []
   const size = new TextEncoder().encode(JSON.stringify(value)).length
   if (size > maxConstraintBytes) {
-    const problem = `has ${size} bytes, but OLM accepts at most ${maxConstraintBytes}`
+    const problem = `is ${size} bytes long, but OLM accepts at most ${maxConstraintBytes}`
     return { problems: [{ path: '', problem }] }
   }
   const constraint = parseNestedConstraint(value, '', 0, problems)

@@ -46,7 +46,7 @@ export const notOnePackageProperty = defineRule<BundleRuleData & { found: number
   title: 'A bundle has exactly one olm.package property',
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} of package ${quoteLikeGo(data.package)} has ${data.found} olm.package properties`,
-    why: "This property specifies the bundle's version. Without exactly one, the version is unknown.",
+    why: "This property specifies the bundle's version. Unless there is exactly one, the version is unknown.",
     fix: 'Keep exactly one `olm.package` property, with `packageName` and `version`.',
   }),
 })
@@ -58,7 +58,7 @@ export const packageMismatch = defineRule<BundleRuleData & { packageName: string
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: "The olm.package property of a bundle names the bundle's package",
+  title: "A bundle's olm.package property names the package that the bundle belongs to",
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} belongs to package ${quoteLikeGo(data.package)}, but its olm.package property names ${quoteLikeGo(data.packageName)}`,
     why: 'The catalog lists the bundle in one package, but OLM resolves it as part of the other.',
@@ -106,7 +106,7 @@ export const invalidRelease = defineRule<BundleRuleData & { release: string; err
   title: "A bundle's release is valid",
   format: (data) => ({
     what: `bundle ${quoteLikeGo(data.bundle)} has invalid release ${quoteLikeGo(data.release)}: ${data.error}`,
-    why: 'The release orders bundles of the same version.',
+    why: 'The release determines the order of bundles with the same version.',
     fix: 'Use up to 20 letters, digits, and `-`, with dots between identifiers. Remove leading zeros from numeric identifiers.',
   }),
 })

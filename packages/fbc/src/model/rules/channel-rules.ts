@@ -62,7 +62,7 @@ export const duplicateChannel = defineRule<ChannelRuleData>({
   title: 'Each channel is declared only once in its package',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} is declared more than once`,
-    why: 'One blob contains all entries of a channel. opm does not merge two blobs.',
+    why: 'A single blob must contain all entries of a channel. opm does not merge multiple blobs.',
     fix: 'Combine the entries in one olm.channel blob.',
   }),
 })
@@ -77,7 +77,7 @@ export const duplicateEntry = defineRule<ChannelRuleData & { entry: string }>({
   title: 'Each bundle is listed only once in a channel',
   format: (data) => ({
     what: `channel ${quoteLikeGo(data.channel)} of package ${quoteLikeGo(data.package)} lists ${quoteLikeGo(data.entry)} more than once`,
-    why: 'One entry contains all upgrade edges of a bundle in the channel.',
+    why: "A single entry must contain all of a bundle's upgrade edges in the channel.",
     fix: 'Combine the edges in one entry and remove the other.',
   }),
 })

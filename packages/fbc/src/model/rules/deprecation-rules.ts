@@ -11,7 +11,7 @@ export const severalDeprecations = defineRule<{ package: string }>({
   title: 'A package has at most one olm.deprecations blob',
   format: (data) => ({
     what: `package ${quoteLikeGo(data.package)} has a second olm.deprecations blob`,
-    why: 'One blob contains all deprecations of a package. opm does not merge two blobs.',
+    why: 'A single blob must contain all deprecations in a package. opm does not merge multiple blobs.',
     fix: 'Combine the entries in one olm.deprecations blob.',
   }),
 })
@@ -55,7 +55,7 @@ export const unknownDeprecatedObject = defineRule<{ package: string; schema: str
   fixed: true,
   title: 'Every deprecated object exists',
   format: (data) => ({
-    what: `package ${quoteLikeGo(data.package)} deprecates ${data.schema} ${quoteLikeGo(data.name)}, which it does not have`,
+    what: `package ${quoteLikeGo(data.package)} deprecates ${data.schema} ${quoteLikeGo(data.name)}, which does not exist`,
     why: 'Users never see the message of a deprecation that does not match an object.',
     fix: 'Correct `reference.name:`, or remove the entry.',
   }),
@@ -68,7 +68,7 @@ export const namedPackageDeprecation = defineRule<{ package: string; name: strin
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'The deprecation of a package does not name an object',
+  title: 'A package deprecation does not name an object',
   format: (data) => ({
     what: `the deprecation of package ${quoteLikeGo(data.package)} names ${quoteLikeGo(data.name)}`,
     why: 'A reference with schema olm.package always refers to the package of its blob, so opm rejects any name in it.',
@@ -85,7 +85,7 @@ export const unknownDeprecationSchema = defineRule<{ package: string; schema: st
   fixed: true,
   title: 'Deprecations refer only to packages, channels, or bundles',
   format: (data) => ({
-    what: `package ${quoteLikeGo(data.package)} deprecates an object of schema ${quoteLikeGo(data.schema)}`,
+    what: `package ${quoteLikeGo(data.package)} deprecates an object with the schema ${quoteLikeGo(data.schema)}`,
     why: 'opm supports deprecations only for packages, channels, and bundles.',
     fix: 'Set `reference.schema:` to olm.package, olm.channel, or olm.bundle.',
   }),

@@ -85,7 +85,7 @@ export const packageWithoutChannel = defineRule<{ package: string }>({
   fixed: true,
   title: 'A package has at least one channel',
   format: (data) => ({
-    what: `package ${quoteLikeGo(data.package)} has no channel`,
+    what: `package ${quoteLikeGo(data.package)} has no channels`,
     why: 'Users can install bundles only through a channel.',
     fix: 'Add an olm.channel blob for the package.',
   }),
